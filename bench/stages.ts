@@ -11,14 +11,14 @@ export interface StageTime {
 
 /**
  * Returns quantiles by stage, in graph order. Time inside a stage is the proxy's own work, except
- * in `upstream_forward`, which includes the wait for the provider's response head.
+ * in `forward`, which includes the wait for the provider's response head.
  */
 export function stageTimes(traces: readonly Trace[]): readonly StageTime[] {
   const byStage = new Map<string, number[]>();
   for (const { stages } of traces) {
-    for (const { name, duration_ms: durationMs } of stages) {
-      const durations = byStage.get(name);
-      if (durations === undefined) byStage.set(name, [durationMs]);
+    for (const { node, duration_ms: durationMs } of stages) {
+      const durations = byStage.get(node);
+      if (durations === undefined) byStage.set(node, [durationMs]);
       else durations.push(durationMs);
     }
   }

@@ -9,7 +9,8 @@ import type { NodeRun } from './node-run.ts';
 /** What one node did in a run. Times are milliseconds since the start of the run. */
 export interface Span {
   readonly node: string;
-  readonly traceAs: string | undefined;
+  /** The node that it is inside of, whose time includes its own; undefined for most. */
+  readonly within: string | undefined;
   readonly firstInMs: number | undefined;
   readonly firstOutMs: number | undefined;
   readonly lastOutMs: number | undefined;
@@ -45,26 +46,26 @@ export class KeptSpans {
   }
 
   /**
-   * Calls `visit` for every node that saw a frame, with its name in traces, the time spent in it,
-   * and its own name.
+   * Calls `visit` for every node that saw a frame, with the time spent in it and the node that it is
+   * inside of, if any.
    */
-  visitTimes(visit: (name: string, busyMs: number, node: string) => void): void {
+  visitTimes(visit: (node: string, busyMs: number, within: string | undefined) => void): void {
     for (let index = 0; index < this.#nodes.length; index += 1) {
-      const { name, stage } = this.#nodes[index]!;
+      const { name, within } = this.#nodes[index]!;
       const at = index * TIMES;
-      if (this.#times[at + 4]! > 0) visit(stage.traceAs ?? name, this.#times[at + 3]!, name);
+      if (this.#times[at + 4]! > 0) visit(name, this.#times[at + 3]!, within);
     }
   }
 
-  /** Returns one span per node, in graph order. */
+  /** Returns one span per node, in graph order; a node inside another follows it. */
   list(): readonly Span[] {
-    return this.#nodes.map(({ name, stage }, index) => {
+    return this.#nodes.map(({ name, within }, index) => {
       const [firstInMs, firstOutMs, lastOutMs, busyMs, frames] = this.#times.subarray(
         index * TIMES,
       );
       return {
         node: name,
-        traceAs: stage.traceAs,
+        within,
         firstInMs: orUndefined(firstInMs!),
         firstOutMs: orUndefined(firstOutMs!),
         lastOutMs: orUndefined(lastOutMs!),
@@ -88,7 +89,7 @@ export class KeptSpans {
 /** What spans need of a node. */
 export interface SpanNode {
   readonly name: string;
-  readonly stage: { readonly traceAs?: string };
+  readonly within: string | undefined;
 }
 
 function orUndefined(ms: number): number | undefined {

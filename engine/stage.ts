@@ -61,8 +61,6 @@ export type Behaviour<F extends Frame> = HandlerBehaviour<F, StageState> | Trans
 /** A stage ready to be a node of a graph: configuration and services are already bound. */
 export interface Stage<F extends Frame> {
   readonly name: string;
-  /** Its name in the trace, if the specification gives it one. */
-  readonly traceAs?: string;
   /** `events`: response chunks must end on event boundaries before they arrive here. */
   readonly needs?: 'events';
   /**
@@ -75,7 +73,6 @@ export interface Stage<F extends Frame> {
 /** A stage as its author writes it. */
 export interface StageDefinition<F extends Frame, Config, Services> {
   readonly name: string;
-  readonly traceAs?: string;
   readonly needs?: 'events';
   readonly answers?: boolean;
   readonly build: (config: Config, services: Services) => Behaviour<F>;

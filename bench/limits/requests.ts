@@ -101,7 +101,7 @@ const BODY = {
 };
 
 interface Traced {
-  readonly stages: readonly { readonly name: string; readonly duration_ms: number }[];
+  readonly stages: readonly { readonly node: string; readonly duration_ms: number }[];
 }
 
 /** Measured in the bundled program, as installed; from separate modules it takes some 250 ms. */
@@ -116,7 +116,7 @@ async function firstCompression(): Promise<readonly Measured[]> {
         await fetch(`${live.url}/v1/messages`, { method: 'POST', headers, body: json(BODY) });
         await until(async () => (await fetch(`${live.url}/trace/last`)).ok, 'the trace');
         const traced = (await (await fetch(`${live.url}/trace/last`)).json()) as Traced;
-        ms = traced.stages.find(({ name }) => name === 'compaction')?.duration_ms ?? Number.NaN;
+        ms = traced.stages.find(({ node }) => node === 'compress')?.duration_ms ?? Number.NaN;
       },
       { settings },
     );

@@ -12,7 +12,7 @@ const ROUNDS = 5;
 const EXPLANATIONS = [
   'Milliseconds until the whole answer has arrived; first: until its first byte has.',
   'Added: the median through svc minus the median without it, in the same round.',
-  'upstream_forward includes the wait for the provider to begin its answer.',
+  'forward includes the wait for the provider to begin its answer.',
 ] as const;
 
 class Benchmark extends JsonCommand {

@@ -54,7 +54,7 @@ test('the table has a row for each request and a total', async () => {
   assert.match(stdout, /^turn +in +sent +saved +out +cost$/m);
   assert.match(stdout, /^ 1 survey the repository +(\d+) +\1 +0 /m);
   assert.match(stdout, /^ 4 versions of the client and the runner +[\d,]+ .* \$\d/m);
-  for (const stage of ['compaction', 'vault_inject', 'upstream_forward'])
+  for (const stage of ['compress', 'inject', 'forward'])
     assert.match(stdout, new RegExp(`^${stage} +[\\d.]+ +[\\d.]+ {2}\\w+`, 'm'));
   assert.match(stdout, /\d+ requests to .* tokens in, .* out, \$\d/);
   assert.match(stdout, /Saved [\d,]+ of [\d,]+ input tokens \(.*%\) and \$.* of \$.*\.\n$/);

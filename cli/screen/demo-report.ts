@@ -18,7 +18,8 @@ export interface PlayedTurn {
 }
 
 interface Stage {
-  readonly name: string;
+  /** Its name in the graph. */
+  readonly node: string;
   readonly ms: number;
 }
 
@@ -42,11 +43,11 @@ export function demoTable(turns: readonly PlayedTurn[]) {
 /** Returns one row per stage: median and longest time in milliseconds, and its purpose. */
 export function stageTable(turns: readonly PlayedTurn[]) {
   const stages = turns.flatMap((turn) => stagesOf(turn));
-  const rows = [...new Set(stages.map(({ name }) => name))].map((name) => {
-    const times = stages.filter((stage) => stage.name === name).map(({ ms }) => ms);
+  const rows = [...new Set(stages.map(({ node }) => node))].map((node) => {
+    const times = stages.filter((stage) => stage.node === node).map(({ ms }) => ms);
     const sorted = times.toSorted((a, b) => a - b);
     const middle = sorted[Math.floor(sorted.length / 2)];
-    return [name, milliseconds(middle), milliseconds(sorted.at(-1)), stageDescription(name)];
+    return [node, milliseconds(middle), milliseconds(sorted.at(-1)), stageDescription(node)];
   });
   return { header: ['stage', '>median ms', '>most ms', ''], rows };
 }
@@ -63,7 +64,7 @@ export function demoLines(
   return [
     '',
     `${counted(total.requests, 'request')} to ${model}: ${sum}, ${dollars(total.costUsd)} by the price list (nothing was charged).`,
-    `svc itself took ${milliseconds(total.ownMsMedian)} ms of a request (median): all stages but upstream_forward.`,
+    `svc itself took ${milliseconds(total.ownMsMedian)} ms of a request (median): all stages but forward.`,
     '',
     colors.bold('Next'),
     ...pairs(colors, [
@@ -125,7 +126,7 @@ function totals(turns: readonly PlayedTurn[]) {
   const own = turns
     .map((turn) =>
       stagesOf(turn)
-        .filter(({ name }) => name !== 'upstream_forward')
+        .filter(({ node }) => node !== 'forward')
         .reduce((ms, stage) => ms + stage.ms, 0),
     )
     .toSorted((a, b) => a - b);
@@ -149,7 +150,7 @@ function addedTokens(row: Json): number {
 function stagesOf({ trace }: PlayedTurn): Stage[] {
   const stages = (trace['stages'] ?? []) as readonly Json[];
   return stages.map((stage) => ({
-    name: String(stage['name']),
+    node: String(stage['node']),
     ms: Number(stage['duration_ms']),
   }));
 }

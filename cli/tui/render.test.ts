@@ -190,7 +190,7 @@ test('the selected request is marked, stays selected as others arrive, and opens
   assert.is(opened.detail?.id, newest);
   const printed = textOf(VIEWS.find(([name]) => name === 'request')![1], { columns: 80, rows: 40 });
   assert.match(printed, /^parse {3}█·+ +1\.0 ms$/m);
-  assert.match(printed, /^x {7}·+×+ +60 ms$/m);
+  assert.match(printed, /^▸ x {5}·+×+ +60 ms$/m);
   assert.is((press(opened, { name: 'escape' }, 20) as Model).detail, undefined);
 });
 

@@ -10,7 +10,12 @@ import {
   outcomeTone,
   requestFacts,
 } from '../../server/dashboard/page/request/request-facts.ts';
-import { extentOf, lengthOf, notesOf } from '../../server/dashboard/page/charts/stage-times.ts';
+import {
+  extentOf,
+  lengthOf,
+  nameOf,
+  notesOf,
+} from '../../server/dashboard/page/charts/stage-times.ts';
 import type { Colors } from '../screen/colors.ts';
 import { cut, widthOf, wrap } from '../screen/fit.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
@@ -71,7 +76,7 @@ function figures(row: RequestJson, colors: Colors): string[] {
 
 function waterfall(trace: Trace, width: number, colors: Colors): string[] {
   const totalMs = lengthOf(trace);
-  const names = trace.stages.map((stage) => cut(withoutControls(stage.name), MAX_NAME));
+  const names = trace.stages.map((stage) => cut(withoutControls(nameOf(stage)), MAX_NAME));
   const nameWidth = Math.max(6, ...names.map(widthOf));
   const track = Math.max(4, width - nameWidth - TIME_WIDTH - 4);
   return [

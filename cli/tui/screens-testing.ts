@@ -48,8 +48,15 @@ export const TRACE = {
   error: null,
   model: HOSTILE,
   stages: [
-    { name: 'parse', node: 'parse', duration_ms: 1, first_in_ms: 0, last_out_ms: 1, frames: 1 },
-    { name: 'x', node: 'x', duration_ms: 60, first_in_ms: 40, last_out_ms: 100, error: HOSTILE },
+    { node: 'parse', within: null, duration_ms: 1, first_in_ms: 0, last_out_ms: 1 },
+    {
+      node: 'x',
+      within: 'parse',
+      duration_ms: 60,
+      first_in_ms: 40,
+      last_out_ms: 100,
+      error: HOSTILE,
+    },
   ],
   attempts: [
     {

@@ -76,7 +76,7 @@ test('an inner node receives no frames, is timed by the stage around it and is l
     },
     { answers: true },
   );
-  const graph = chain(testKinds, [reader, around]);
+  const graph = chain(testKinds, [reader, around, mark('log')]);
   const within = [insertion('tool', { within: 'answer', about: ['one'] })];
   const plan = mustCompile(graph, { insertions: within });
   const { request } = describePlan(plan);
@@ -85,13 +85,22 @@ test('an inner node receives no frames, is timed by the stage around it and is l
     [
       ['read', []],
       ['answer', [{ node: 'tool', plugin: 'p', about: ['one'] }]],
+      ['log', []],
     ],
   );
   const sink = createCollectingSink<TestFrame>();
   const { spans } = await run(plan, { kind: 'ask', text: 'q' }, testRun(), sink);
-  const tool = spans()
-    .list()
-    .find(({ node }) => node === 'tool');
+  const list = spans().list();
+  assert.equal(
+    list.map((span) => [span.node, span.within]),
+    [
+      ['read', undefined],
+      ['answer', undefined],
+      ['tool', 'answer'],
+      ['log', undefined],
+    ],
+  );
+  const tool = list.find(({ node }) => node === 'tool');
   assert.equal([tool?.frames, tool?.busyMs], [1, 3]);
   const { faults } = compile(graph, {
     insertions: [

@@ -4,7 +4,7 @@
  */
 import type { Frame, FrameKinds } from '../frame.ts';
 import { isTransform } from '../stage.ts';
-import type { Graph, GraphFault, GraphNode, Insertion } from './declare.ts';
+import type { Graph, GraphFault, GraphNode, InnerNode, Insertion } from './declare.ts';
 import { insert } from './insert.ts';
 import { requestPathOf, responsePathOf } from './path.ts';
 import { toFused, toPlanNode } from './segment.ts';
@@ -13,7 +13,7 @@ import { validate } from './validate.ts';
 
 /** A compiled graph: frozen, shared by all runs. */
 export interface Plan<F extends Frame> {
-  /** All nodes, in the order in which frames reach them. */
+  /** All nodes, in the order in which frames reach them; a node inside another follows it. */
   readonly nodes: readonly PlanNode<F>[];
   readonly requestPath: readonly PlanNode<F>[];
   /** For each node that may answer, by its index: the segments its answer passes. */
@@ -82,6 +82,41 @@ function toSegments<F extends Frame>(
   return segments;
 }
 
+/**
+ * Numbers the nodes in the order in which traces list them: a node inside another follows it, and
+ * the splitter, if a stage reads events, follows the last node whose answer it cuts.
+ */
+function toPlanNodes<F extends Frame>(graph: Graph<F>, ordered: readonly GraphNode<F>[]) {
+  const { kinds, splitter } = graph;
+  const all: PlanNode<F>[] = [];
+  const inner = new Map<number, readonly PlanNode<F>[]>();
+  const byNode = new Map<GraphNode<F>, PlanNode<F>>();
+  const add = (node: GraphNode<F> | InnerNode<F>, needsEvents = false): PlanNode<F> => {
+    const planNode = toPlanNode(node, all.length, needsEvents, kinds);
+    all.push(planNode);
+    return planNode;
+  };
+  const cut = ordered.filter(
+    ({ name, stage }) =>
+      stage.answers === true &&
+      responsePathOf(graph, name).some((later) => later.stage.needs === 'events'),
+  );
+  let splitting: PlanNode<F> | undefined;
+  for (const node of ordered) {
+    const planNode = add(node, cut.includes(node));
+    byNode.set(node, planNode);
+    const inside = (graph.inner ?? []).filter(({ within }) => within === node.name);
+    if (inside.length > 0)
+      inner.set(
+        planNode.index,
+        inside.map((each) => add(each)),
+      );
+    if (splitter !== undefined && node === cut.at(-1))
+      splitting = add({ name: splitter.name, stage: splitter });
+  }
+  return { all, inner, planned: (node: GraphNode<F>) => byNode.get(node)!, splitting };
+}
+
 /** Checks and compiles a graph. All faults are reported at once; `plan` is then undefined. */
 export function compile<F extends Frame>(
   declared: Graph<F>,
@@ -93,31 +128,10 @@ export function compile<F extends Frame>(
 
   const { kinds } = graph;
   const ordered = inOrder(graph);
-  const nodes: PlanNode<F>[] = ordered.map((node, index) => {
-    const needsEvents =
-      node.stage.answers === true &&
-      responsePathOf(graph, node.name).some((later) => later.stage.needs === 'events');
-    return toPlanNode(node, index, needsEvents, kinds);
-  });
-  const planned = (node: GraphNode<F>) => nodes[ordered.indexOf(node)]!;
-  const splitter = graph.splitter;
-  const needsEvents = nodes.some((node) => node.needsEvents);
-  const splitting: PlanNode<F> | undefined =
-    splitter && needsEvents
-      ? toPlanNode({ name: splitter.name, stage: splitter }, nodes.length, false, kinds)
-      : undefined;
-
-  const all = [...nodes, ...(splitting === undefined ? [] : [splitting])];
-  const inner = new Map<number, PlanNode<F>[]>();
-  for (const node of graph.inner ?? []) {
-    const around = nodes.find(({ name }) => name === node.within)!.index;
-    const planNode = toPlanNode(node, all.length, false, kinds);
-    all.push(planNode);
-    inner.set(around, [...(inner.get(around) ?? []), planNode]);
-  }
+  const { all, inner, planned, splitting } = toPlanNodes(graph, ordered);
 
   const answerPaths = new Map<number, readonly Segment<F>[]>();
-  for (const node of nodes) {
+  for (const node of ordered.map(planned)) {
     if (node.stage.answers !== true) continue;
     const path = responsePathOf(graph, node.name).map(planned);
     if (node.needsEvents && splitting !== undefined) path.unshift(splitting);
@@ -131,7 +145,7 @@ export function compile<F extends Frame>(
     answerPaths,
     inner,
     kinds,
-    needsEvents,
+    needsEvents: all.some((node) => node.needsEvents),
   });
   return { plan, faults: [] };
 }

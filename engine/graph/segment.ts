@@ -6,7 +6,7 @@ import type { StageContext } from '../context.ts';
 import type { Frame, FrameKinds } from '../frame.ts';
 import { isTransform } from '../stage.ts';
 import type { Handled, Stage, TransformBehaviour } from '../stage.ts';
-import type { GraphNode } from './declare.ts';
+import type { GraphNode, InnerNode } from './declare.ts';
 
 export interface PlanNode<F extends Frame> {
   readonly name: string;
@@ -18,6 +18,8 @@ export interface PlanNode<F extends Frame> {
   /** As in `GraphNode`. */
   readonly plugin: string | undefined;
   readonly about: readonly string[] | undefined;
+  /** The node that it is inside of, if any: no frame passes it. */
+  readonly within: string | undefined;
   /** What it does with each kind of frame that it handles or watches. */
   readonly steps: ReadonlyMap<F['kind'], NodeStep<F>>;
 }
@@ -60,11 +62,13 @@ export type Segment<F extends Frame> = FusedSegment<F> | StreamSegment<F>;
 
 /** Looks the handlers of a node up, once for all runs. */
 export function toPlanNode<F extends Frame>(
-  { name, stage, plugin, about }: GraphNode<F>,
+  node: GraphNode<F> | InnerNode<F>,
   index: number,
   needsEvents: boolean,
   kinds: FrameKinds<F>,
 ): PlanNode<F> {
+  const { name, stage, plugin, about } = node;
+  const within = 'within' in node ? node.within : undefined;
   const steps = new Map<F['kind'], NodeStep<F>>();
   const { on, watch } = isTransform(stage.behaviour) ? {} : stage.behaviour;
   for (const kind of [...kinds.request, ...kinds.response]) {
@@ -75,7 +79,7 @@ export function toPlanNode<F extends Frame>(
     };
     if (step.handle !== undefined || step.watch !== undefined) steps.set(kind, step);
   }
-  return { name, stage, index, needsEvents, plugin, about, steps };
+  return { name, stage, index, needsEvents, plugin, about, within, steps };
 }
 
 /** Makes one segment of `nodes`, none of which has its own stream. */

@@ -242,9 +242,9 @@ test('a request shows its stages, and the changes by compression line by line', 
     const { page, faults } = await open();
     await page.goto(`${t.proxy.url}/dashboard/requests`);
     await rowsOf(page).first().click();
-    await page.locator('.waterfall li', { hasText: 'upstream_forward' }).waitFor();
+    await page.locator('.waterfall li', { hasText: 'forward' }).waitFor();
     assert.ok(page.url().includes(`/request/${row!.id}`));
-    assert.ok(await page.locator('.waterfall li', { hasText: 'compaction' }).count());
+    assert.ok(await page.locator('.waterfall li', { hasText: 'compress' }).count());
     await page.locator('.diff .removed').first().waitFor();
     assert.ok((await page.locator('.diff .removed').count()) > 10);
     assert.ok(await page.locator('.diff .compressed').count());

@@ -1,4 +1,6 @@
 /** The graph and recipes pages in a real browser: they update live. */
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { NARROW, withBrowser } from '../../fixtures/server/dashboard-browser.ts';
@@ -23,6 +25,27 @@ test('the graph shows rate, time and share of each stage as requests pass', () =
     await askWithResult(t, 'run_server', LOG);
     await page.getByText(/means of the newest 2,/).waitFor();
     const shares = await page.locator('.node .share').allTextContents();
+    const sum = shares.reduce((total, text) => total + (Number.parseFloat(text) || 0), 0);
+    assert.ok(sum > 90 && sum < 110, `${sum} percent`);
+    assert.equal(faults, []);
+  }));
+
+test('a provider inside forward has a time, which is not part of svc’s own', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    const module = join(dirname(t.db), 'acme.mjs');
+    const source = `export default { name: 'acme', kind: 'chat', baseUrl: '${t.upstream.url}', auth: 'none', request() {} };`;
+    writeFileSync(module, source, { mode: 0o600 });
+    t.configure(
+      `custom_providers: [{ module: ${module}, name: acme }]\nrouting: { primary: acme }\n`,
+    );
+    await t.proxy.reload();
+    await askWithResult(t, 'run_server', LOG);
+    const { page, faults } = await open();
+    await page.goto(`${t.proxy.url}/dashboard/graph`);
+    const provider = page.locator('.node[data-node="provider:acme"]');
+    await page.getByText(/times are means of the newest 1,/).waitFor();
+    assert.match((await provider.textContent()) ?? '', /1 ×[\d. ]+m?s$/);
+    const shares = await page.locator('ol.graph').first().locator('.share').allTextContents();
     const sum = shares.reduce((total, text) => total + (Number.parseFloat(text) || 0), 0);
     assert.ok(sum > 90 && sum < 110, `${sum} percent`);
     assert.equal(faults, []);

@@ -42,7 +42,7 @@ test('the length of a bar matches its figure, and the cost is the sum of its uni
     const id = await ask(t);
     const { page, faults } = await open();
     await page.goto(`${t.proxy.url}/dashboard/request/${id}`);
-    await page.locator('.waterfall li', { hasText: 'upstream_forward' }).waitFor();
+    await page.locator('.waterfall li', { hasText: 'forward' }).waitFor();
     const {
       request,
       trace,
@@ -55,7 +55,7 @@ test('the length of a bar matches its figure, and the cost is the sum of its uni
     );
     const totalMs = Math.max(trace!.duration_ms, ...ends);
     for (const { name, percent, isWithin } of await barsOf(page)) {
-      const stage = trace!.stages.find((one) => one.name === name);
+      const stage = trace!.stages.find((one) => one.node === name);
       assert.ok(Math.abs(percent - (100 * stage!.duration_ms) / totalMs) < 0.01, `${name}`);
       assert.ok(isWithin, `${name} ends on its track`);
     }
@@ -109,7 +109,7 @@ test('JSON and ids appear only in the raw view, which can be copied', () =>
     const id = await ask(t);
     const { page, faults } = await open();
     await page.goto(`${t.proxy.url}/dashboard/request/${id}`);
-    await page.locator('.waterfall li', { hasText: 'upstream_forward' }).waitFor();
+    await page.locator('.waterfall li', { hasText: 'forward' }).waitFor();
     const text = await page.locator('main').innerText();
     assert.not.match(text, /[{}]|\["/);
     assert.not.ok(text.includes(id));

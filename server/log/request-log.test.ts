@@ -108,7 +108,7 @@ test('level debug logs a line per request with its stages and attempts, until it
     assert.is(line?.['status'], 200);
     const steps = Object.keys(line?.['stepsMs'] as object);
     assert.is(steps[0], 'parse');
-    assert.ok(steps.includes('upstream_forward'));
+    assert.ok(steps.includes('forward'));
     const [attempt] = (line?.['attempts'] ?? []) as readonly Line[];
     assert.is(attempt?.['status'], 200);
   }));

@@ -64,7 +64,7 @@ function fieldsOf(
 
 function detailsOf(row: LedgerRow, trace: Trace | undefined): LogFields {
   const { inputTokensRaw, inputTokensSent, outputTokens, cacheHit } = row;
-  const steps = trace?.stages.map(({ name, duration_ms }) => [name, duration_ms] as const);
+  const steps = trace?.stages.map(({ node, duration_ms }) => [node, duration_ms] as const);
   return {
     inputTokensRaw,
     inputTokensSent,

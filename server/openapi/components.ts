@@ -168,15 +168,19 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       stages: list(
         open(
           {
-            name: about(text, 'The name of the stage in the specification'),
-            node: text,
+            name: about(
+              text,
+              'As `node`, but `compaction` for compress, `vault_inject` for inject and `upstream_forward` for forward',
+            ),
+            node: about(text, 'Its name in `svc graph`'),
+            within: about(nullable(text), 'The stage whose time includes this one'),
             duration_ms: ms,
             first_in_ms: nullable(ms),
             first_out_ms: nullable(ms),
             last_out_ms: nullable(ms),
             frames: whole,
           },
-          ['name', 'node', 'duration_ms', 'frames'],
+          ['name', 'node', 'within', 'duration_ms', 'frames'],
         ),
       ),
       attempts: list(

@@ -117,7 +117,8 @@ export const dashboardSchemas: Readonly<Record<string, Schema>> = {
     requests_per_second: number,
     stages: list(
       object({
-        node: text,
+        node: about(text, 'Its name in `svc graph`'),
+        within: about(nullable(text), 'The stage whose time includes this one'),
         requests: whole,
         busy_ms: about(ms, 'Time inside the stage, all requests together'),
       }),

@@ -49,8 +49,10 @@ function stagesJson({ services: { traces, clock } }: Pick<Sources, 'services'>) 
     /** Number of requests behind the figures. */
     requests: runs,
     requests_per_second: (recent.length * 1000) / spanMs,
-    stages: stages.map(({ node, runs: times, busyMs }) => ({
+    stages: stages.map(({ node, within = null, runs: times, busyMs }) => ({
       node,
+      /** The stage whose time includes this one's; null for most. */
+      within,
       requests: times,
       /**
        * Time inside the stage, summed over requests; in `forward` that is mostly the provider's.

@@ -100,7 +100,7 @@ test('/metrics equals the ledger, and a hostile name stays inside its label', ()
     const seconds = sum(rows, (row) => row.latencyMs) / 1000;
     const measured = series.get('svc_request_duration_seconds_sum{provider="chat"}') ?? 0;
     assert.ok(Math.abs(measured - seconds) < 1e-6, `${measured} is ${seconds}`);
-    for (const stage of ['parse', 'compaction', 'upstream_forward'])
+    for (const stage of ['parse', 'compress', 'forward'])
       assert.ok((series.get(`svc_stage_duration_seconds_count{stage="${stage}"}`) ?? 0) > 0, stage);
   }));
 

@@ -45,9 +45,9 @@ export function spansOf(
     endMs: row.startedMs + Math.max(fromMs, toMs),
   });
   const stages = (trace?.stages ?? []).map((stage) => ({
-    ...child(`svc ${stage.name}`, 'internal', stage.first_in_ms ?? 0, endOf(stage)),
+    ...child(`svc ${stage.node}`, 'internal', stage.first_in_ms ?? 0, endOf(stage)),
     error: 'error' in stage ? 'stage_failed' : undefined,
-    attributes: known({ 'svc.stage': stage.name, 'svc.stage.busy_ms': stage.duration_ms }),
+    attributes: known({ 'svc.stage': stage.node, 'svc.stage.busy_ms': stage.duration_ms }),
   }));
   const attempts = (trace?.attempts ?? []).map((attempt) => ({
     ...child(nameOf(row, attempt.model), 'client', attempt.started_ms, endOfAttempt(attempt, row)),

@@ -110,7 +110,7 @@ test("spans and measurements reach a collector as parts of the client's trace", 
   const children = ours.filter(({ parentSpanId }) => parentSpanId === request.spanId);
   assert.is(children.length, ours.length - 1, 'every other span is a child of it');
   const names = children.map(({ name }) => name);
-  for (const name of ['svc compaction', 'svc upstream_forward', 'chat claude-fixture-1'])
+  for (const name of ['svc compress', 'svc forward', 'chat claude-fixture-1'])
     assert.ok(names.includes(name), `${name} is among ${names.join()}`);
   assert.is(new Set(ours.map(({ spanId }) => spanId)).size, ours.length);
   assert.is(upstream[0], `00-${TRACE_ID}-${request.spanId}-01`);

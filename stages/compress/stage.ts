@@ -113,7 +113,6 @@ function createNotes(log: Services['log']): Notes {
 /** Rewrites `request`. On any fault the request is sent unchanged. */
 export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
   name: 'compress',
-  traceAs: 'compaction',
   build(config, services) {
     const notes = createNotes(services.log);
     const join = createPassJoiner(config);

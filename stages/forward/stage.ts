@@ -107,7 +107,6 @@ const REFUSES: ReadonlySet<number> = new Set([401, 402, 403, 429]);
  */
 export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
   name: 'forward',
-  traceAs: 'upstream_forward',
   answers: true,
   build(config, services) {
     const chatOnly = new Set<string>();
@@ -134,7 +133,12 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
           );
         },
         chunk: (chunk, { state }) => (state as ForwardState).live?.chunk?.(chunk),
-        end: (end, { state }) => (state as ForwardState).live?.end?.(end),
+        end(end, { state, run }) {
+          const own = state as ForwardState;
+          own.servedNode?.recordAnswerEnd(run.clock.monotonicMs());
+          own.servedNode = undefined;
+          return own.live?.end?.(end);
+        },
       },
       settled({ error, durationMs }, ctx) {
         if (ctx.state === undefined) return;
@@ -142,6 +146,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
         // A failure elsewhere is not the provider's.
         if (error !== undefined && error.node === ctx.node) watch?.failed(error);
         else watch?.abandoned();
+        // Of an answer that broke off.
         (ctx.state as ForwardState).servedNode?.recordAnswerEnd(ctx.run.startedMs + durationMs);
         report(ctx.state, ctx);
         if (error?.kind !== 'cancelled')

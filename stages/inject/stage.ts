@@ -157,7 +157,6 @@ async function withInjections(
 /** Rewrites `request`. If the vault fails, the request is sent without new additions. */
 export const inject = defineStage<ProxyFrame, InjectConfig, Services>({
   name: 'inject',
-  traceAs: 'vault_inject',
   build(config, services) {
     const { vault, clock } = services;
     const inTime = vault && createVaultInTime(vault, clock);

@@ -79,7 +79,7 @@ export class Metrics {
     if (row.ttfbMs !== null) this.#firstByte.add(provider, row.ttfbMs / 1000);
   }
 
-  /** Records the times of a finished run's stages, while collecting is on. */
+  /** Records the times of a finished run's stages by their names in the graph, while collecting. */
   addStages(spans: KeptSpans): void {
     if (!this.enabled) return;
     spans.visitTimes((stage, busyMs) => this.#byStage.add(stage, busyMs / 1000));

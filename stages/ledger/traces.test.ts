@@ -7,7 +7,7 @@ import { createTraces, toTrace } from './traces.ts';
 
 const idle: Span = {
   node: 'lookup',
-  traceAs: undefined,
+  within: undefined,
   firstInMs: undefined,
   firstOutMs: undefined,
   lastOutMs: undefined,
@@ -135,10 +135,10 @@ test('an overwritten record contains no attempts of the earlier run', () => {
   }
 });
 
-test('a stage has the specification’s name, its notes, and measurements that notes cannot override', () => {
+test('a stage has its name in the graph and in the specification, its notes, and measurements that notes cannot override', () => {
   const compress: Span = {
     node: 'compress',
-    traceAs: 'compaction',
+    within: undefined,
     firstInMs: 1,
     firstOutMs: 2.00049,
     lastOutMs: 2.00049,
@@ -153,6 +153,7 @@ test('a stage has the specification’s name, its notes, and measurements that n
       tokens_after: 300,
       name: 'compaction',
       node: 'compress',
+      within: null,
       duration_ms: 1,
       first_in_ms: 1,
       first_out_ms: 2,

@@ -25,14 +25,27 @@ export type TracedRun = Omit<FinishedRun, 'spans'> & {
 };
 
 /**
+ * The nodes of the graph that the specification names differently in `/traces` (§2.7). No other
+ * output has these names.
+ */
+const SPECIFIED_NAMES: ReadonlyMap<string, string> = new Map([
+  ['compress', 'compaction'],
+  ['inject', 'vault_inject'],
+  ['forward', 'upstream_forward'],
+]);
+
+/**
  * One stage's part of a trace. Times are milliseconds; its notes are members beside them (spec
  * §2.7).
  */
 export interface TraceStage {
   readonly [note: string]: NoteValue;
-  /** The specification's name of the stage, or else the node's. */
+  /** As the specification names the stage: for programs. What a person reads shows `node`. */
   readonly name: string;
+  /** Its name in the graph (`svc graph`). */
   readonly node: string;
+  /** The node that it is inside of, whose time includes its own; null for most. */
+  readonly within: string | null;
   /** Time inside the stage. */
   readonly duration_ms: number;
   /**
@@ -82,10 +95,10 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void) {
    * passed.
    */
   const stageTimes = () => {
-    const stages = new Map<string, { runs: number; busyMs: number }>();
+    const stages = new Map<string, { runs: number; busyMs: number; within: string | undefined }>();
     for (const { spans } of ring)
-      spans.visitTimes((_name, busyMs, node) => {
-        const sums = stages.get(node) ?? { runs: 0, busyMs: 0 };
+      spans.visitTimes((node, busyMs, within) => {
+        const sums = stages.get(node) ?? { runs: 0, busyMs: 0, within };
         stages.set(node, sums);
         sums.runs += 1;
         sums.busyMs += busyMs;
@@ -204,8 +217,9 @@ function toStage(span: Span, error: string | null): TraceStage {
     ...span.notes,
     // The run's own message for it, which contains no keys.
     ...('error' in span.notes && error !== null && { error }),
-    name: span.traceAs ?? span.node,
+    name: SPECIFIED_NAMES.get(span.node) ?? span.node,
     node: span.node,
+    within: span.within ?? null,
     duration_ms: roundedMs(span.busyMs),
     first_in_ms: orNull(span.firstInMs),
     first_out_ms: orNull(span.firstOutMs),

@@ -11,14 +11,14 @@ type PathNode = GraphJson['request'][number];
 type ResponsePath = GraphJson['answers'][number];
 type InnerNode = PathNode['within'][number];
 
-/** This stage waits for the provider, which does not count as time of a stage. */
+/** This stage waits for the provider, which does not count as svc's own time. */
 const FORWARD = 'forward';
 
 interface StageWork {
   readonly requests: number;
   /** Per request, in milliseconds. */
   readonly meanMs: number;
-  /** Share of the time of all stages except `forward`, 0 to 1; null for `forward`. */
+  /** Share of svc's own time, 0 to 1; null for `forward` and the stages inside others. */
   readonly part: number | null;
 }
 
@@ -48,7 +48,7 @@ export function GraphView() {
                     <ul>
                       {stop.within.map((inner) => (
                         <li key={inner.node}>
-                          <Node node={inner} remarks={inner.about} />
+                          <Node node={inner} remarks={inner.about} workOf={workOf} />
                         </li>
                       ))}
                     </ul>
@@ -76,17 +76,16 @@ function rateWords(live: StagesJson | undefined): string {
 
 function workByNode(live: StagesJson | undefined): WorkOf {
   const stages = live?.stages ?? [];
-  const ownMs = stages.reduce(
-    (sum, { node, busy_ms: busyMs }) => sum + (node === FORWARD ? 0 : busyMs),
-    0,
-  );
+  const isOwn = ({ node, within }: StagesJson['stages'][number]): boolean =>
+    node !== FORWARD && within === null;
+  const ownMs = stages.filter(isOwn).reduce((sum, { busy_ms: busyMs }) => sum + busyMs, 0);
   const measuredWork = new Map(
-    stages.map(({ node, requests, busy_ms: busyMs }) => [
-      node,
+    stages.map((stage) => [
+      stage.node,
       {
-        requests,
-        meanMs: requests === 0 ? 0 : busyMs / requests,
-        part: node === FORWARD || ownMs === 0 ? null : busyMs / ownMs,
+        requests: stage.requests,
+        meanMs: stage.requests === 0 ? 0 : stage.busy_ms / stage.requests,
+        part: isOwn(stage) && ownMs > 0 ? stage.busy_ms / ownMs : null,
       },
     ]),
   );
@@ -127,12 +126,11 @@ function ResponsePathView({ way: { from, segments }, workOf }: WayProps) {
 interface NodeProps {
   readonly node: Pick<InnerNode, 'node' | 'plugin'>;
   readonly remarks: readonly string[];
-  /** Absent if its time is part of the enclosing stage. */
-  readonly workOf?: WorkOf;
+  readonly workOf: WorkOf;
 }
 
 function Node({ node: { node, plugin }, remarks, workOf }: NodeProps) {
-  const work = workOf?.(node);
+  const work = workOf(node);
   return (
     <div class="node" data-node={node}>
       <span class="what">
@@ -141,19 +139,13 @@ function Node({ node: { node, plugin }, remarks, workOf }: NodeProps) {
           {[...(plugin === null ? [] : [`plugin ${plugin}`]), ...remarks].join(', ')}
         </span>
       </span>
-      {workOf !== undefined && (
-        <>
-          <span class="num quiet">
-            {work === undefined ? '' : `${wholeNumber(work.requests)} ×`}
-          </span>
-          <span class="num">{work === undefined ? NONE : duration(work.meanMs)}</span>
-          <span class="num share">{shareWords(node, work)}</span>
-          {work !== undefined && work.part !== null && (
-            <span class="bar" aria-hidden="true">
-              <i style={{ width: `${100 * work.part}%` }} />
-            </span>
-          )}
-        </>
+      <span class="num quiet">{work === undefined ? '' : `${wholeNumber(work.requests)} ×`}</span>
+      <span class="num">{work === undefined ? NONE : duration(work.meanMs)}</span>
+      <span class="num share">{shareWords(node, work)}</span>
+      {work !== undefined && work.part !== null && (
+        <span class="bar" aria-hidden="true">
+          <i style={{ width: `${100 * work.part}%` }} />
+        </span>
       )}
     </div>
   );
@@ -161,7 +153,7 @@ function Node({ node: { node, plugin }, remarks, workOf }: NodeProps) {
 
 function shareWords(node: string, work: StageWork | undefined): string {
   if (node === FORWARD) return 'provider';
-  return work === undefined ? '' : share(work.part);
+  return work === undefined || work.part === null ? '' : share(work.part);
 }
 
 function remarksFor({ about, answers, web_stream: isStream }: PathNode): readonly string[] {

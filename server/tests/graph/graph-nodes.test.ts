@@ -1,5 +1,5 @@
 /** Traces time configured nodes under their names in the graph. */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,13 +7,16 @@ import { withProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
 import type { GraphJson } from '../../graph/json.ts';
+import type { StagesJson } from '../../routes/dashboard-now.ts';
 
 test.after(closeClients);
 
 interface TraceJson {
   readonly duration_ms: number;
   readonly stages: readonly {
+    readonly name: string;
     readonly node: string;
+    readonly within: string | null;
     readonly duration_ms: number;
     readonly frames: number;
     readonly first_in_ms: number;
@@ -58,7 +61,7 @@ test('a provider that is code is timed inside forward', () =>
       assert.is(stage.frames, 1);
       assert.ok(stage.first_in_ms >= forward.first_in_ms);
       assert.ok(stage.last_out_ms >= stage.first_in_ms + stage.duration_ms - 0.01);
-      assert.ok(stage.last_out_ms <= trace.duration_ms + 0.01);
+      assert.ok(stage.last_out_ms <= forward.last_out_ms + 0.01);
     }
     t.configure(custom);
     await t.proxy.reload();
@@ -80,21 +83,72 @@ test('a failed provider and its fallback are both timed', () =>
     assert.ok(failed.nodes.includes('provider:acme'), failed.nodes.join());
   }));
 
-test('every name in a trace is a node of the graph', () =>
+test('traces, their JSON, metrics and the dashboard name stages as the graph does', () =>
   withProxy({}, async (t) => {
-    t.configure(`${provider(t)}routing: { primary: acme }\n`);
+    const folder = dirname(t.db);
+    const write = (name: string, text: string): void => {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text, { mode: 0o600 });
+    };
+    write('tool.yaml', 'name: tool\nmatch: { program: tool }\noperations: [fold_repeats]\n');
+    write('macros/builds.yaml', 'steps: [{ recipes: { use: make } }]\n');
+    write(
+      'late.mjs',
+      `export default { name: 'late', setup: () => ({ stages: [
+        { name: 'cut', after: 'keep', needs: 'events', on: { chunk: () => undefined } },
+        { name: 'own-stream', after: 'keep', transform: () => new TransformStream() },
+      ] }) };`,
+    );
+    t.configure(
+      `${provider(t)}routing: { primary: acme }\nmacros: [builds]\nmetrics: { enabled: true }
+compression: { recipes: [${join(folder, 'tool.yaml')}, bundled] }
+plugins: [{ module: ${join(folder, 'late.mjs')} }]\n`,
+    );
     await t.proxy.reload();
-    const { nodes } = await ask(t, '/v1/messages', json(MESSAGE, { stream: true }));
-    const graph = (await (await fetch(`${t.proxy.url}/graph`)).json()) as GraphJson;
-    const known = graph.request.flatMap(({ node, within }) => [
+    const { trace, nodes } = await ask(t, '/v1/messages', json(MESSAGE, { stream: true }));
+    const read = async <T>(path: string): Promise<T> =>
+      (await (await fetch(`${t.proxy.url}${path}`)).json()) as T;
+    const graph = await read<GraphJson>('/graph');
+    const split = graph.answers.flatMap(({ segments }) => segments.flatMap((one) => one.nodes));
+    assert.ok(split.some(({ node }) => node === 'split'));
+    const drawn = graph.request.flatMap(({ node, within }) => [
       node,
       ...within.map((inner) => inner.node),
+      ...(node === 'forward' ? ['split'] : []),
     ]);
+    // `trace` only reports when a run has settled: no frame passes it.
     assert.equal(
-      nodes.filter((node) => !known.includes(node)),
-      [],
+      nodes,
+      drawn.filter((node) => node !== 'trace'),
     );
-    assert.ok(nodes.includes('recipes') && nodes.includes('provider:acme'));
+    for (const node of ['macro:builds', 'recipes', 'provider:acme', 'own-stream', 'cut'])
+      assert.ok(nodes.includes(node), node);
+    assert.equal(
+      trace.stages
+        .filter(({ within }) => within !== null)
+        .map(({ node, within }) => [node, within]),
+      [['provider:acme', 'forward']],
+    );
+    assert.equal(
+      trace.stages.filter(({ name, node }) => name !== node).map(({ name, node }) => [node, name]),
+      [
+        ['compress', 'compaction'],
+        ['inject', 'vault_inject'],
+        ['forward', 'upstream_forward'],
+      ],
+      'the names of the specification',
+    );
+    const { stages } = await read<StagesJson>('/dashboard/api/stages');
+    assert.equal(
+      stages.map(({ node, within }) => [node, within]),
+      trace.stages.map(({ node, within }) => [node, within]),
+    );
+    const metrics = await (await fetch(`${t.proxy.url}/metrics`)).text();
+    const timed = [...metrics.matchAll(/svc_stage_duration_seconds_count\{stage="([^"]+)"\}/g)];
+    assert.equal(
+      timed.map(([, node]) => node),
+      nodes,
+    );
   }));
 
 test.run();

@@ -10,10 +10,16 @@ export function extentOf(stage: Stage): readonly [startMs: number, endMs: number
   return [start, Math.max(stage.last_out_ms ?? 0, start + stage.duration_ms)];
 }
 
+/** Returns a stage's name as the graph shows it: one inside another is marked. */
+export function nameOf({ node, within }: Pick<Stage, 'node' | 'within'>): string {
+  return within === null ? node : `▸ ${node}`;
+}
+
 /** Fields that are shown elsewhere or not at all. */
 const LISTED = new Set([
   'name',
   'node',
+  'within',
   'duration_ms',
   'first_in_ms',
   'first_out_ms',

@@ -1,7 +1,7 @@
 /** The stages of one request on a common time axis. */
 import type { Trace } from '../../contract.ts';
 import { duration } from '../format.ts';
-import { extentOf, lengthOf, notesOf } from '../charts/stage-times.ts';
+import { extentOf, lengthOf, nameOf, notesOf } from '../charts/stage-times.ts';
 
 export function Waterfall({ trace }: { readonly trace: Trace }) {
   const totalMs = lengthOf(trace);
@@ -38,7 +38,7 @@ export function Waterfall({ trace }: { readonly trace: Trace }) {
           const notes = notesOf(stage);
           return (
             <li key={stage.node}>
-              <span class="stage-name">{stage.name}</span>
+              <span class="stage-name">{nameOf(stage)}</span>
               <span class="track" aria-hidden="true">
                 <i class="open" style={{ left: percentOf(start), width: percentOf(end - start) }} />
                 <i
