@@ -1,5 +1,3 @@
-import type { HoldLimits } from './answer/hold.ts';
-
 /** How answers are fetched. */
 export interface ForwardConfig {
   /** False fetches every answer whole; a client that asked for a stream gets one short stream. */
@@ -8,6 +6,4 @@ export interface ForwardConfig {
   readonly streams: (model: string | undefined) => boolean;
   /** True to set cache markers, or a cache key, for a client that sets none. */
   readonly setsBreakpoints: boolean;
-  /** How long another provider may still take over; by default `HOLD_LIMITS`. */
-  readonly hold?: HoldLimits;
 }

@@ -6,7 +6,7 @@ import { dialects } from '../../dialect/registry.ts';
 import { ResponseBody } from '../../providers/response-body.ts';
 import { readWhole } from '../../providers/upstream.ts';
 import { EventCursor } from '../../wire/events.ts';
-import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
+import { ErrorEvent, MAX_HELD_BYTES, hold } from './hold.ts';
 import type { Held } from './hold.ts';
 import { holdsErrorEvent } from './watched-body.ts';
 
@@ -30,7 +30,7 @@ function bodyOf(...pieces: readonly string[]): ResponseBody {
 
 function holding(body: ResponseBody, clock: Clock): Promise<Held> {
   const dialect = dialects.messages;
-  return hold({ body, encoding: undefined, dialect, clock, limits: HOLD_LIMITS });
+  return hold({ body, encoding: undefined, dialect, clock });
 }
 
 const frozenClock = createManualClock();
@@ -113,7 +113,7 @@ test('after ten seconds the client gets what has arrived, and the rest as it arr
 });
 
 test('no more than 64 KiB are held back', async () => {
-  const pings = PING.repeat(Math.ceil(HOLD_LIMITS.bytes / PING.length / 2));
+  const pings = PING.repeat(Math.ceil(MAX_HELD_BYTES / PING.length / 2));
   const { held, text } = await heldOf(START, pings, pings, TEXT);
   assert.is('released' in held && held.released, 'size');
   assert.is(text, START + pings + pings);

@@ -8,21 +8,13 @@ import type { ResponseBody } from '../../providers/response-body.ts';
 import { createDecoder } from '../../wire/decode.ts';
 import { createSplitter } from '../../wire/events.ts';
 
-/** Limits of time and size for what is held back. */
-export interface HoldLimits {
-  /** A provider that has sent no content for this long is accepted as it is. */
-  readonly ms: number;
-  readonly bytes: number;
-}
-
-export const HOLD_LIMITS: HoldLimits = Object.freeze({ ms: 10_000, bytes: 64 * 1024 });
-
-/** Why the answer was released. */
-export type Release = 'content' | 'end' | 'time' | 'size';
+/** A provider that has sent no content for this long is accepted as it is. */
+const MAX_HOLD_MS = 10_000;
+export const MAX_HELD_BYTES = 64 * 1024;
 
 /** Why holding ended. The body has not been consumed; reading it starts at its beginning. */
 export type Held =
-  | { readonly released: Release }
+  | { readonly released: 'content' | 'end' | 'time' | 'size' }
   /** It failed before any content: nothing was shown to the client. */
   | { readonly failed: unknown };
 
@@ -43,27 +35,22 @@ export interface HoldOptions {
   readonly encoding: string | undefined;
   readonly dialect: Dialect;
   readonly clock: Clock;
-  readonly limits: HoldLimits;
 }
 
 /** Reads ahead until the answer is released or fails. Never rejects. */
-export async function hold({ body, encoding, dialect, clock, limits }: HoldOptions): Promise<Held> {
-  const judge = createJudge(dialect, limits);
+export async function hold({ body, encoding, dialect, clock }: HoldOptions): Promise<Held> {
+  const judge = createJudge(dialect);
+  let held: Held | undefined;
   let isTimeUp = false;
   let wake = (): void => undefined;
-  const stopClock = clock.after(limits.ms, () => {
+  const stopClock = clock.after(MAX_HOLD_MS, () => {
     isTimeUp = true;
     wake();
   });
-  let verdict: Verdict | undefined;
   const decoder = createDecoder(encoding, (bytes) => {
-    verdict ??= judge.take(bytes);
+    held ??= judge.take(bytes);
     wake();
   });
-  const outcome = (): Held | undefined => {
-    if (verdict === 'failed') return { failed: new ErrorEvent() };
-    return verdict && { released: verdict };
-  };
   try {
     for (let seen = 0; ;) {
       const woke = new Promise<void>((resolve) => (wake = resolve));
@@ -72,10 +59,8 @@ export async function hold({ body, encoding, dialect, clock, limits }: HoldOptio
       seen = pieces.length;
       if (isWhole || error !== undefined) {
         await decoder.end();
-        if (verdict === undefined && error !== undefined) return { failed: error };
-        if (verdict === undefined) return judge.atEnd();
+        held ??= error === undefined ? judge.atEnd() : { failed: error };
       }
-      const held = outcome();
       if (held !== undefined) return held;
       if (isTimeUp) return { released: 'time' };
       await Promise.race([body.more(), woke]);
@@ -85,10 +70,8 @@ export async function hold({ body, encoding, dialect, clock, limits }: HoldOptio
   }
 }
 
-type Verdict = 'content' | 'size' | 'failed';
-
 /** Judges what arrives: content, an error, or too much to wait any longer. */
-function createJudge(dialect: Dialect, { bytes: maxBytes }: HoldLimits) {
+function createJudge(dialect: Dialect) {
   const splitter = createSplitter();
   const observer = dialect.observeUsage(true);
   let heldBytes = 0;
@@ -98,15 +81,15 @@ function createJudge(dialect: Dialect, { bytes: maxBytes }: HoldLimits) {
       if (observer.terminated()) return { released: 'end' };
       return { failed: new Error('its stream ended before any content') };
     },
-    take(piece: Buffer): Verdict | undefined {
+    take(piece: Buffer): Held | undefined {
       heldBytes += piece.length;
       observer.push(piece);
       // Content first: whatever follows in the same piece is shown in any case.
       for (const { event, data } of splitter.push(piece)) {
-        if (data !== undefined && dialect.isContent(event, data)) return 'content';
+        if (data !== undefined && dialect.isContent(event, data)) return { released: 'content' };
       }
-      if (observer.failed()) return 'failed';
-      return heldBytes >= maxBytes ? 'size' : undefined;
+      if (observer.failed()) return { failed: new ErrorEvent() };
+      return heldBytes >= MAX_HELD_BYTES ? { released: 'size' } : undefined;
     },
   };
 }

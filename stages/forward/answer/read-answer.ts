@@ -26,7 +26,7 @@ import {
 } from './answer.ts';
 import type { AttemptScope, LiveSteps, ReadOptions } from '../attempt-scope.ts';
 import { toHead } from './head.ts';
-import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
+import { ErrorEvent, hold } from './hold.ts';
 import type { Prepared } from '../request/prepared.ts';
 import { passingSteps, watchBody } from './watched-body.ts';
 
@@ -215,8 +215,7 @@ async function readHeld(
   const { admission, scope } = options;
   const { body } = response;
   const { clock } = scope.services;
-  const limits = scope.config.hold ?? HOLD_LIMITS;
-  const held = await hold({ body, encoding, dialect: prepared.dialect, clock, limits });
+  const held = await hold({ body, encoding, dialect: prepared.dialect, clock });
   if (!('failed' in held)) {
     scope.state.notes.push(`held back until ${held.released}`);
     if (held.released === 'content') admission.content();
