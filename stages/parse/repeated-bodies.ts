@@ -129,7 +129,7 @@ export function createRepeatedBodies() {
 
 /** Returns where the items of the list at `span` end, moved by `by` bytes. */
 function endsOf(bytes: Buffer, { start, end }: ByteSpan, by: number): readonly number[] {
-  return findItems(bytes.subarray(start, end)).map((item) => start + item.end + by);
+  return findItems(bytes, start, end).map((item) => item.end + by);
 }
 
 function longest(bytes: Buffer, kept: readonly KeptBody[]): Repeated | undefined {

@@ -6,16 +6,12 @@
 import type { JsonPath } from '../model/block.ts';
 import {
   BACKSLASH,
-  CLOSE_ARRAY,
-  CLOSE_OBJECT,
-  COLON,
-  COMMA,
   MAX_DEPTH,
   OPEN_ARRAY,
   OPEN_OBJECT,
-  QUOTE,
+  skipItems,
+  skipMembers,
   skipSpace,
-  skipString,
   skipValue,
   tooDeep,
 } from './json-skip.ts';
@@ -82,20 +78,16 @@ export function findSpans(
   return createPathScanner(paths)(bytes);
 }
 
-/** Returns the spans of the items if `bytes` hold an array; otherwise empty. */
-export function findItems(bytes: Buffer): readonly ByteSpan[] {
+/** Returns the spans of the items if `bytes[from, to)` hold an array; otherwise empty. */
+export function findItems(bytes: Buffer, from = 0, to = bytes.length): readonly ByteSpan[] {
   const spans: ByteSpan[] = [];
-  let at = skipSpace(bytes, 0, bytes.length);
-  if (bytes[at] !== OPEN_ARRAY) return spans;
-  at = skipSpace(bytes, at + 1, bytes.length);
-  while (at < bytes.length && bytes[at] !== CLOSE_ARRAY) {
-    const end = skipValue(bytes, at, bytes.length, 1);
-    if (end < 0) return spans;
-    spans.push({ start: at, end });
-    at = skipSpace(bytes, end, bytes.length);
-    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1, bytes.length);
-    else if (bytes[at] !== CLOSE_ARRAY) return spans;
-  }
+  const open = skipSpace(bytes, from, to);
+  if (bytes[open] !== OPEN_ARRAY) return spans;
+  skipItems(bytes, open, to, (start) => {
+    const end = skipValue(bytes, start, to, 1);
+    if (end >= 0) spans.push({ start, end });
+    return end;
+  });
   return spans;
 }
 
@@ -140,59 +132,41 @@ function memberOf(parent: PathNode, name: string, names: Map<string, Buffer>): P
  * if it is cut off.
  */
 function walkValue(walk: Walk, at: number, node: PathNode): number {
-  const first = walk.bytes[at];
+  const { bytes, limit } = walk;
+  const first = bytes[at];
+  const hasMembers = first === OPEN_OBJECT && node.members.length > 0;
+  const items = first === OPEN_ARRAY ? node.items : undefined;
   let end: number;
-  if (first === OPEN_OBJECT && node.members.length > 0) end = walkObject(walk, at, node);
-  else if (first === OPEN_ARRAY && node.items !== undefined) end = walkArray(walk, at, node.items);
-  else end = skipValue(walk.bytes, at, walk.limit, walk.depth);
+  if (hasMembers || items !== undefined) {
+    walk.depth += 1;
+    if (walk.depth > MAX_DEPTH) throw tooDeep();
+    end = items === undefined ? walkObject(walk, at, node) : walkArray(walk, at, items);
+    walk.depth -= 1;
+  } else {
+    end = skipValue(bytes, at, limit, walk.depth);
+  }
   if (end > 0) for (const result of node.results) walk.spans[result] = { start: at, end };
   return end;
 }
 
 function walkObject(walk: Walk, open: number, node: PathNode): number {
   const { bytes, limit } = walk;
-  enter(walk);
-  let at = skipSpace(bytes, open + 1, limit);
-  while (at < limit && bytes[at] === QUOTE) {
-    const keyEnd = skipString(bytes, at, limit);
-    if (keyEnd < 0) return -1;
-    const member = findMember(bytes, at + 1, keyEnd - 1, node);
-    at = skipSpace(bytes, keyEnd, limit);
-    if (bytes[at] !== COLON) return -1;
-    at = skipSpace(bytes, at + 1, limit);
-    if (member === undefined) {
-      at = skipValue(bytes, at, limit, walk.depth);
-    } else {
-      forget(walk, member);
-      at = walkValue(walk, at, member);
-    }
-    if (at < 0) return -1;
-    at = skipSpace(bytes, at, limit);
-    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1, limit);
-  }
-  walk.depth -= 1;
-  return at < limit && bytes[at] === CLOSE_OBJECT ? at + 1 : -1;
+  return skipMembers(bytes, open, limit, (start, nameStart, nameEnd) => {
+    const member = findMember(bytes, nameStart, nameEnd, node);
+    if (member === undefined) return skipValue(bytes, start, limit, walk.depth);
+    forget(walk, member);
+    return walkValue(walk, start, member);
+  });
 }
 
 function walkArray(walk: Walk, open: number, items: ReadonlyMap<number, PathNode>): number {
   const { bytes, limit } = walk;
-  enter(walk);
-  let at = skipSpace(bytes, open + 1, limit);
-  for (let index = 0; at < limit && bytes[at] !== CLOSE_ARRAY; index += 1) {
+  return skipItems(bytes, open, limit, (start, index) => {
     const item = items.get(index);
-    at = item === undefined ? skipValue(bytes, at, limit, walk.depth) : walkValue(walk, at, item);
-    if (at < 0) return -1;
-    at = skipSpace(bytes, at, limit);
-    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1, limit);
-    else if (bytes[at] !== CLOSE_ARRAY) return -1;
-  }
-  walk.depth -= 1;
-  return at < limit ? at + 1 : -1;
-}
-
-function enter(walk: Walk): void {
-  walk.depth += 1;
-  if (walk.depth > MAX_DEPTH) throw tooDeep();
+    return item === undefined
+      ? skipValue(bytes, start, limit, walk.depth)
+      : walkValue(walk, start, item);
+  });
 }
 
 /**

@@ -12,7 +12,7 @@ const WALKED_BYTES = 24;
 
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
-export const COLON = 0x3a;
+const COLON = 0x3a;
 export const BACKSLASH = 0x5c;
 export const OPEN_ARRAY = 0x5b;
 export const CLOSE_ARRAY = 0x5d;
@@ -88,6 +88,49 @@ export function skipString(bytes: Buffer, at: number, limit: number): number {
     i = quote + 1;
   }
   return -1;
+}
+
+/**
+ * Calls `endOf` with the start of each item of the array that opens at `open`; it returns the index
+ * after the item, or -1 to stop. Returns the index after the array, or -1 if it is cut off.
+ */
+export function skipItems(
+  bytes: Buffer,
+  open: number,
+  limit: number,
+  endOf: (start: number, index: number) => number,
+): number {
+  let at = skipSpace(bytes, open + 1, limit);
+  for (let index = 0; at < limit && bytes[at] !== CLOSE_ARRAY; index += 1) {
+    at = endOf(at, index);
+    if (at < 0) return -1;
+    at = skipSpace(bytes, at, limit);
+    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1, limit);
+    else if (bytes[at] !== CLOSE_ARRAY) return -1;
+  }
+  return at < limit ? at + 1 : -1;
+}
+
+/** The same for the members of an object, whose names are in `bytes[nameStart, nameEnd)`. */
+export function skipMembers(
+  bytes: Buffer,
+  open: number,
+  limit: number,
+  endOf: (start: number, nameStart: number, nameEnd: number) => number,
+): number {
+  let at = skipSpace(bytes, open + 1, limit);
+  while (at < limit && bytes[at] === QUOTE) {
+    const quote = at;
+    const nameEnd = skipString(bytes, quote, limit);
+    if (nameEnd < 0) return -1;
+    at = skipSpace(bytes, nameEnd, limit);
+    if (bytes[at] !== COLON) return -1;
+    at = endOf(skipSpace(bytes, at + 1, limit), quote + 1, nameEnd - 1);
+    if (at < 0) return -1;
+    at = skipSpace(bytes, at, limit);
+    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1, limit);
+  }
+  return at < limit && bytes[at] === CLOSE_OBJECT ? at + 1 : -1;
 }
 
 /** Returns the index of the first non-space byte from `at` on. */

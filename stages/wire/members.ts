@@ -1,15 +1,5 @@
 /** Locates and removes members of a JSON object in its text, without parsing their values. */
-import {
-  CLOSE_OBJECT,
-  COLON,
-  COMMA,
-  MAX_DEPTH,
-  OPEN_OBJECT,
-  QUOTE,
-  skipSpace,
-  skipString,
-  skipValue,
-} from './json-skip.ts';
+import { MAX_DEPTH, OPEN_OBJECT, skipMembers, skipSpace, skipValue } from './json-skip.ts';
 import { splice } from './splice.ts';
 import type { SpliceEdit } from './splice.ts';
 
@@ -33,26 +23,16 @@ export interface Member {
  */
 export function membersOf(bytes: Buffer, maxDepth = Infinity): Member[] | undefined {
   const limit = bytes.length;
+  const open = skipSpace(bytes, 0, limit);
+  if (bytes[open] !== OPEN_OBJECT) return undefined;
   const members: Member[] = [];
-  let at = skipSpace(bytes, 0, limit);
-  if (bytes[at] !== OPEN_OBJECT) return undefined;
-  at = skipSpace(bytes, at + 1, limit);
-  while (bytes[at] === QUOTE) {
-    const nameStart = at;
-    const nameEnd = skipString(bytes, nameStart, limit);
-    if (nameEnd < 0) return undefined;
-    at = skipSpace(bytes, nameEnd, limit);
-    if (bytes[at] !== COLON) return undefined;
-    const start = skipSpace(bytes, at + 1, limit);
+  const close = skipMembers(bytes, open, limit, (start, nameStart, nameEnd) => {
     const end = skipValue(bytes, start, limit, 1, maxDepth);
-    if (end < 0) return undefined;
-    const spelling = bytes.toString('utf8', nameStart + 1, nameEnd - 1);
-    members.push({ spelling, nameStart, start, end });
-    at = skipSpace(bytes, end, limit);
-    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1, limit);
-  }
-  const isWhole = bytes[at] === CLOSE_OBJECT && skipSpace(bytes, at + 1, limit) === limit;
-  return isWhole ? members : undefined;
+    const spelling = bytes.toString('utf8', nameStart, nameEnd);
+    members.push({ spelling, nameStart: nameStart - 1, start, end });
+    return end;
+  });
+  return close >= 0 && skipSpace(bytes, close, limit) === limit ? members : undefined;
 }
 
 /** Returns a member's name, escapes resolved. */

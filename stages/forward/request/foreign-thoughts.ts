@@ -160,10 +160,7 @@ function withoutItems(bytes: Buffer, thoughts: readonly SealedThought[]): Splice
   if (thoughts.length === 0) return [];
   const [input] = findSpans(bytes, [['input']]);
   if (input === undefined) return [];
-  const items = findItems(bytes.subarray(input.start, input.end)).map(({ start, end }) => ({
-    start: input.start + start,
-    end: input.start + end,
-  }));
+  const items = findItems(bytes, input.start, input.end);
   const removedIndexes = new Set(thoughts.map(({ path }) => path[1]));
   const kept = items.filter((_, at) => !removedIndexes.has(at));
   const list = kept.flatMap(({ start, end }, at) =>
