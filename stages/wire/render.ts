@@ -26,11 +26,17 @@ export interface Rendered {
  * value spliced in place. All other bytes stay as they were.
  */
 export function render(request: ProxyRequest): Rendered {
-  const { body } = request.original;
-  if (!isEdited(request)) return { bytes: body.wireBytes, encoded: true };
-  const edits = [...textEdits(request), ...valueEdits(request)];
-  edits.push(...changedMembers(request));
-  return { bytes: splice(body.bytes, edits), encoded: false };
+  return isEdited(request)
+    ? { bytes: plainBody(request), encoded: false }
+    : { bytes: request.original.body.wireBytes, encoded: true };
+}
+
+/** Returns the decoded body with all edits. */
+export function plainBody(request: ProxyRequest): Buffer {
+  const { bytes } = request.original.body;
+  return isEdited(request)
+    ? splice(bytes, [...textEdits(request), ...valueEdits(request), ...changedMembers(request)])
+    : bytes;
 }
 
 /** Returns the edits that replace values and add cache markers. */

@@ -76,28 +76,23 @@ function spansOf(
 ): readonly (ByteSpan | undefined)[] {
   if (paths.length === 0) return [];
   if (places === undefined) return findSpans(bytes, paths);
+  const { name, ends } = places;
   const spans: (ByteSpan | undefined)[] = [];
-  const inItem = new Map<number, number[]>();
-  const elsewhere: number[] = [];
-  for (const [at, [name, item]] of paths.entries()) {
-    const isInItem = name === places.name && typeof item === 'number' && item < places.ends.length;
-    if (!isInItem) elsewhere.push(at);
-    else if (inItem.has(item)) inItem.get(item)!.push(at);
-    else inItem.set(item, [at]);
+  /** Indexes of the paths in each message; under `undefined` those of the others. */
+  const groups = new Map<number | undefined, number[]>();
+  for (const [at, [list, item]] of paths.entries()) {
+    const isInItem = list === name && typeof item === 'number' && item < ends.length;
+    const key = isInItem ? item : undefined;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [at]);
+    else group.push(at);
   }
-  for (const [item, list] of inItem) {
-    const scan = createPathScanner(list.map((at) => paths[at]!.slice(2)));
-    const found = scan(bytes, startOf(bytes, item, places), places.ends[item]);
-    for (const [n, at] of list.entries()) spans[at] = found[n];
+  for (const [item, group] of groups) {
+    const scan = createPathScanner(group.map((at) => paths[at]!.slice(item === undefined ? 0 : 2)));
+    const found =
+      item === undefined ? scan(bytes) : scan(bytes, startOf(bytes, item, places), ends[item]);
+    for (const [n, at] of group.entries()) spans[at] = found[n];
   }
-  const found =
-    elsewhere.length === 0
-      ? []
-      : findSpans(
-          bytes,
-          elsewhere.map((at) => paths[at]!),
-        );
-  for (const [n, at] of elsewhere.entries()) spans[at] = found[n];
   return spans;
 }
 

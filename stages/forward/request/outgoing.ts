@@ -13,7 +13,7 @@ import {
   ofConnection,
   withoutHeaders,
 } from '../../model/headers.ts';
-import { render } from '../../wire/render.ts';
+import { plainBody, render } from '../../wire/render.ts';
 import type { Rendered } from '../../wire/render.ts';
 import { targetOf } from '../../model/request.ts';
 import type { ProxyRequest } from '../../model/request.ts';
@@ -95,13 +95,6 @@ function outgoingTarget(request: ProxyRequest, ownKey: boolean): string {
   return kept.length === 0 ? path! : `${path}?${kept.join('&')}`;
 }
 
-function rendering(request: ProxyRequest, rewrite: OutgoingOptions['rewrite']): Rendered {
-  const rendered = render(request);
-  if (rewrite === undefined) return rendered;
-  const plain = rendered.encoded ? request.original.body.bytes : rendered.bytes;
-  return { bytes: rewrite(plain), encoded: false };
-}
-
 /** Makes the wire request for one attempt at `provider`. */
 export function toUpstreamRequest(
   request: ProxyRequest,
@@ -109,7 +102,10 @@ export function toUpstreamRequest(
   options: OutgoingOptions,
 ): UpstreamRequest {
   const { method } = request.original.body;
-  const rendered = rendering(request, options.rewrite);
+  const rendered: Rendered =
+    options.rewrite === undefined
+      ? render(request)
+      : { bytes: options.rewrite(plainBody(request)), encoded: false };
   const hasBody =
     rendered.bytes.length > 0 || method === 'POST' || method === 'PUT' || method === 'PATCH';
   return {

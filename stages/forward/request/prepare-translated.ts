@@ -10,7 +10,7 @@ import type {
   TranslatableDialect,
 } from '../../dialect/translate/translate.ts';
 import { withoutHeaders } from '../../model/headers.ts';
-import { render } from '../../wire/render.ts';
+import { plainBody } from '../../wire/render.ts';
 import { modelOf, setParam, targetOf } from '../../model/request.ts';
 import type { ProxyRequest } from '../../model/request.ts';
 import { upstreamPath } from '../../providers/address.ts';
@@ -68,7 +68,7 @@ export function prepareTranslated(
   if (provider.kind === 'passthrough') return { skip: 'it takes no translation' };
   const to: TranslatableDialect = provider.kind;
   const model = modelAt(request, options);
-  const translated = translateRequest(from, to, parsedBody(request), {
+  const translated = translateRequest(from, to, parseExact(plainBody(request).toString('utf8')), {
     target: targetOf(request),
     ...(model === undefined ? {} : { model }),
     ...(mayStream(request, options) ? {} : { stream: false }),
@@ -140,11 +140,4 @@ function toPrepared(
 function ownCredential(request: ProxyRequest, dialect: Dialect): string[] {
   const { headers } = request.original.body;
   return withoutHeaders(headers, (name) => !dialect.credentialHeaders.includes(name));
-}
-
-/** Returns the body with all edits, as it would be sent. */
-function parsedBody(request: ProxyRequest): unknown {
-  const rendered = render(request);
-  const bytes = rendered.encoded ? request.original.body.bytes : rendered.bytes;
-  return parseExact(bytes.toString('utf8'));
 }
