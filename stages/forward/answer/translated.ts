@@ -15,6 +15,8 @@ import {
   translateError,
 } from '../../dialect/translate/translate.ts';
 import type { ClientOptions, Translator, WireEvent } from '../../dialect/translate/translate.ts';
+import type { RequestFacts } from '../../model/dialect.ts';
+import type { Endpoint } from '../../model/endpoint.ts';
 import { providerFailed } from '../../model/errors.ts';
 import { END, toChunk } from '../../model/frame.ts';
 import type { ChunkEvent, ChunkFrame, HeadFrame, ProxyFrame } from '../../model/frame.ts';
@@ -81,8 +83,16 @@ const OF_THE_BODY = /^(?:content-(?:type|length|encoding|md5)|etag|digest)$/;
 /** Headers that remain valid when the answer is written in another dialect. */
 const STILL_TRUE = /^(?:request-id|x-request-id|retry-after(?:-ms)?)$/;
 
-/** Returns the head for the client: the provider's own headers are about another body. */
-function toTranslatedHead(head: HeadFrame, type: string, { reading, model }: Prepared): HeadFrame {
+/**
+ * Returns the head for the client: the provider's own headers are about another body. `usage` is
+ * read in the provider's own bytes.
+ */
+function toTranslatedHead(
+  head: HeadFrame,
+  type: string,
+  { reading, model }: Prepared,
+  usage?: () => Usage,
+): HeadFrame {
   const isSame = reading.how === 'one-document';
   const kept = withoutHeaders(head.headers, (name) =>
     isSame ? OF_THE_BODY.test(name) : !STILL_TRUE.test(name),
@@ -93,7 +103,8 @@ function toTranslatedHead(head: HeadFrame, type: string, { reading, model }: Pre
     streaming: type === 'text/event-stream',
     // The observer reads the provider's bytes, while the meter reads the client's.
     observer: undefined,
-    ...(model === undefined || isSame ? {} : { model }),
+    ...(model !== undefined && !isSame && { model }),
+    ...(usage && { usage }),
   });
 }
 
@@ -106,8 +117,6 @@ interface Billed {
   readonly push: (bytes: Buffer) => void;
 }
 
-type BilledTranslation = AnswerTranslation & { readonly billed: Billed };
-
 function billedBy(
   { dialect }: Prepared,
   { observer, streaming }: HeadFrame,
@@ -118,10 +127,6 @@ function billedBy(
     return { usage: () => observer.usage(), push: () => undefined };
   const own = dialect.observeUsage(streaming);
   return { usage: () => own.usage(), push: (bytes) => own.push(bytes) };
-}
-
-function withUsage(head: HeadFrame, { usage }: Billed): HeadFrame {
-  return Object.freeze({ ...head, usage });
 }
 
 /**
@@ -165,73 +170,57 @@ export async function translatedAnswer(
   const { reading } = prepared;
   if (reading.how === 'passthrough') throw new SvcError('internal', 'Nothing is to be translated');
   const billed = billedBy(prepared, head, watch);
-  if (head.status < 400 && head.streaming && prepared.request.original.facts.stream) {
-    const type = answerType(reading.clientOptions, true);
-    const translation = { ...translationFor(prepared, reading, scope), billed };
-    const written = withUsage(toTranslatedHead(head, type, prepared), billed);
-    return framesOf(written, body).pipeThrough(toTranslating(translation, watch));
+  const { facts, endpoint } = prepared.request.original;
+  const type = answerType(reading.clientOptions, facts.stream);
+  if (head.status < 400 && head.streaming && facts.stream) {
+    const written = toTranslatedHead(head, type, prepared, billed.usage);
+    const translation = translationFor(prepared, reading, scope);
+    return framesOf(written, body).pipeThrough(toTranslating(translation, billed, watch));
   }
   const bytes = await documentOf(body);
   billed.push(bytes);
   watch?.push(bytes);
   watch?.end();
   if (head.status >= 400) return translatedError(prepared, reading, head, bytes, scope);
-  if (prepared.request.original.endpoint.operation === 'count_tokens')
-    return translatedCount(prepared, reading, head, bytes);
-  const translation = { ...translationFor(prepared, reading, scope), billed };
-  return head.streaming
-    ? joinedAnswer(prepared, head, translation, bytes)
-    : translatedAtOnce(prepared, reading, head, translation, bytes);
-}
-
-function translatedCount(
-  prepared: Prepared,
-  { from }: Translating,
-  head: HeadFrame,
-  bytes: Buffer,
-): Answer<ProxyFrame> {
-  const { dialect } = prepared.request.original.endpoint;
-  if (!isTranslatable(dialect))
-    throw new SvcError('internal', `Nothing is translated into ${dialect}`);
-  const count = translateCount(from, dialect, parseJson(bytes.toString('utf8')));
-  const written = toTranslatedHead(head, 'application/json', prepared);
-  return [written, toChunk(Buffer.from(JSON.stringify(count))), END];
-}
-
-function translatedAtOnce(
-  prepared: Prepared,
-  { how, from, clientOptions }: Translating,
-  head: HeadFrame,
-  { translator, toFrame, billed }: BilledTranslation,
-  bytes: Buffer,
-): Answer<ProxyFrame> {
-  const document = parseExact(bytes.toString('utf8'));
-  if (document === undefined) {
-    throw new SvcError('bad_gateway', 'The provider answered with something that is not JSON');
+  if (endpoint.operation === 'count_tokens') {
+    const counted = toTranslatedHead(head, 'application/json', prepared);
+    return [counted, toChunk(translatedCount(reading, endpoint, bytes)), END];
   }
-  const isStream = prepared.request.original.facts.stream;
-  const written = toTranslatedHead(head, answerType(clientOptions, isStream), prepared);
-  const body =
-    how === 'one-document'
-      ? streamOfAnswer(from, document, clientOptions)
-      : Buffer.concat(isStream ? translator.whole(document) : [translator.json(document)]);
-  const metered = how === 'one-document' ? written : withUsage(written, billed);
-  const answer = [metered, toFrame(body), END];
+  const usage = reading.how === 'one-document' ? undefined : billed.usage;
+  const written = toTranslatedHead(head, type, prepared, usage);
+  const { translator, toFrame } = translationFor(prepared, reading, scope);
+  const translate = head.streaming ? joinedBody : translatedBody;
+  const answer = [written, toFrame(translate(translator, bytes, reading, facts)), END];
   // Even a short stream is sent as a stream: a client may want it in lines.
   return written.streaming ? streamOf(answer) : answer;
 }
 
-/** Makes a document of an answer that the provider streamed without being asked to. */
-function joinedAnswer(
-  prepared: Prepared,
-  head: HeadFrame,
-  { translator, billed }: BilledTranslation,
+function translatedCount({ from }: Translating, { dialect }: Endpoint, bytes: Buffer): Buffer {
+  if (!isTranslatable(dialect))
+    throw new SvcError('internal', `Nothing is translated into ${dialect}`);
+  const count = translateCount(from, dialect, parseJson(bytes.toString('utf8')));
+  return Buffer.from(JSON.stringify(count));
+}
+
+/** Translates a document, to a stream if the client asked for one. */
+function translatedBody(
+  translator: Translator,
   bytes: Buffer,
-): Answer<ProxyFrame> {
+  { how, from, clientOptions }: Translating,
+  { stream }: RequestFacts,
+): Buffer {
+  const document = parseExact(bytes.toString('utf8'));
+  if (document === undefined) {
+    throw new SvcError('bad_gateway', 'The provider answered with something that is not JSON');
+  }
+  if (how === 'one-document') return streamOfAnswer(from, document, clientOptions);
+  return stream ? Buffer.concat(translator.whole(document)) : translator.json(document);
+}
+
+/** Makes a document of an answer that the provider streamed without being asked to. */
+function joinedBody(translator: Translator, bytes: Buffer): Buffer {
   const reader = createEventReader();
-  const body = translator.joined([...reader.push(bytes), reader.rest()].flatMap(toWireEvent));
-  const written = toTranslatedHead(head, 'application/json', prepared);
-  return [withUsage(written, billed), toChunk(body), END];
+  return translator.joined([...reader.push(bytes), reader.rest()].flatMap(toWireEvent));
 }
 
 function toWireEvent(piece: ChunkEvent | undefined): WireEvent[] {
@@ -242,7 +231,8 @@ function toWireEvent(piece: ChunkEvent | undefined): WireEvent[] {
  * Creates a stream that reads frames of the provider's dialect and writes those of the client's.
  */
 function toTranslating(
-  { translator, toFrame, billed }: BilledTranslation,
+  { translator, toFrame }: AnswerTranslation,
+  billed: Billed,
   watch: BodyWatch | undefined,
 ): TransformStream<ProxyFrame, ProxyFrame> {
   const events = createEventReader();
