@@ -8,12 +8,10 @@ import type { ProxyFrame } from '../../model/frame.ts';
 import { readWhole } from '../../providers/upstream.ts';
 import type { UpstreamResponse } from '../../providers/upstream.ts';
 import { isBodiless, wholeOf } from './answer.ts';
-import { MAX_ERROR_MS } from './error-body.ts';
+import { MAX_ERROR_BYTES, withErrorTimeout } from './error-body.ts';
 import type { AttemptScope } from '../attempt-scope.ts';
 import { toHead } from './head.ts';
 import type { Prepared } from '../request/prepared.ts';
-
-const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Reads the answer to its end; undefined if that fails, or if the client may not see it. */
 export async function keepErrorAnswer(
@@ -22,35 +20,23 @@ export async function keepErrorAnswer(
   scope: AttemptScope,
 ): Promise<Answer<ProxyFrame> | undefined> {
   const { status, body } = response;
-  const isTranslated = prepared.reading.how === 'translate';
-  if (isTranslated && status >= 500) {
-    body.cancel(new Error('another provider is asked'));
+  const { reading, request } = prepared;
+  const giveUp = (): void => body.cancel(new Error('another provider is asked'));
+  if (reading.how === 'translate' && status >= 500) {
+    giveUp();
     return undefined;
   }
-  const bytes = await readShort(response, prepared, scope);
+  let bytes: Buffer | undefined = Buffer.alloc(0);
+  if (!isBodiless(status, request.original.body.method)) {
+    bytes = await withErrorTimeout(scope.services.clock, (late) => {
+      void late.then(giveUp);
+      // If it breaks off or takes too long, the next provider's answer matters more.
+      return readWhole(body, MAX_ERROR_BYTES).catch(() => undefined);
+    });
+  }
   if (bytes === undefined) return undefined;
   const head = toHead(prepared, response, scope);
-  if (prepared.reading.how === 'translate') {
-    const { translatedError } = await import('./translated.ts');
-    return translatedError(prepared, prepared.reading, head, bytes, scope);
-  }
-  return wholeOf(head, bytes);
-}
-
-async function readShort(
-  { status, body }: UpstreamResponse,
-  prepared: Prepared,
-  scope: AttemptScope,
-): Promise<Buffer | undefined> {
-  if (isBodiless(status, prepared.request.original.body.method)) return Buffer.alloc(0);
-  const giveUp = (): void => body.cancel(new Error('another provider is asked'));
-  const stopTimer = scope.services.clock.after(MAX_ERROR_MS, giveUp);
-  try {
-    return await readWhole(body, MAX_ERROR_BYTES);
-  } catch {
-    // It broke off or took too long; the next provider's answer matters more.
-    return undefined;
-  } finally {
-    stopTimer();
-  }
+  if (reading.how !== 'translate') return wholeOf(head, bytes);
+  const { translatedError } = await import('./translated.ts');
+  return translatedError(prepared, reading, head, bytes, scope);
 }

@@ -15,9 +15,9 @@ import type { UpstreamResponse } from '../../providers/upstream.ts';
 import { decodeBody } from '../../wire/decode.ts';
 
 /** Errors are short; a longer body is passed on unread. */
-const MAX_ERROR_BYTES = 64 * 1024;
+export const MAX_ERROR_BYTES = 64 * 1024;
 /** How long the next key, or the client, waits for a message that may never come. */
-export const MAX_ERROR_MS = 2_000;
+const MAX_ERROR_MS = 2_000;
 const NOTHING = Buffer.alloc(0);
 
 /** Returns the result of `read`, whose `late` resolves when the wait for an error has timed out. */
