@@ -5,23 +5,23 @@ import { undecodableAnswer } from '../../stages/model/errors.ts';
 import { openDecoding } from '../../stages/wire/decode.ts';
 import { Expansion } from '../../stages/wire/expansion.ts';
 
-export interface DecodingOptions {
-  /** The response's `Content-Encoding`. */
-  readonly encoding: string;
-  readonly signal: CancelSignal;
-  /** Receives decoded bytes; decoding pauses until its promise settles. */
-  readonly take: (bytes: Buffer) => Promise<void>;
-}
-
 /** Decodes one response. On any failure `push` or `end` rejects. */
 export class Decoding {
-  readonly #options: DecodingOptions;
+  readonly #encoding: string;
+  readonly #signal: CancelSignal;
+  readonly #take: (bytes: Buffer) => Promise<void>;
   #stream: Transform | undefined;
   #taken: Promise<void> | undefined;
   readonly #expansion = new Expansion();
 
-  constructor(options: DecodingOptions) {
-    this.#options = options;
+  /**
+   * `encoding` is the response's `Content-Encoding`. `take` receives the decoded bytes; decoding
+   * pauses until its promise settles.
+   */
+  constructor(encoding: string, signal: CancelSignal, take: (bytes: Buffer) => Promise<void>) {
+    this.#encoding = encoding;
+    this.#signal = signal;
+    this.#take = take;
   }
 
   /** Resolves when there is room for more. */
@@ -45,12 +45,11 @@ export class Decoding {
   }
 
   #open(first: Buffer): Transform {
-    const { encoding, signal } = this.#options;
-    const stream = openDecoding(encoding, first);
-    if (stream === undefined) throw undecodableAnswer(encoding);
-    signal.addEventListener('abort', () => void stream.destroy(toError(signal.reason)), {
-      once: true,
-    });
+    const stream = openDecoding(this.#encoding, first);
+    if (stream === undefined) throw undecodableAnswer(this.#encoding);
+    const signal = this.#signal;
+    const stop = (): void => void stream.destroy(toError(signal.reason));
+    signal.addEventListener('abort', stop, { once: true });
     this.#taken = this.#takeFrom(stream);
     this.#taken.catch(() => undefined);
     return stream;
@@ -59,13 +58,13 @@ export class Decoding {
   async #takeFrom(stream: Transform): Promise<void> {
     try {
       for await (const piece of stream) {
-        if (!this.#expansion.out(piece as Buffer)) throw undecodableAnswer(this.#options.encoding);
-        await this.#options.take(piece as Buffer);
+        if (!this.#expansion.out(piece as Buffer)) throw undecodableAnswer(this.#encoding);
+        await this.#take(piece as Buffer);
       }
     } catch (thrown) {
       // Only zlib's own errors have a number.
       const isCoder = thrown instanceof Error && 'errno' in thrown;
-      throw isCoder ? undecodableAnswer(this.#options.encoding, { cause: thrown }) : thrown;
+      throw isCoder ? undecodableAnswer(this.#encoding, { cause: thrown }) : thrown;
     }
   }
 }

@@ -12,6 +12,7 @@ import { headerValue } from '../../stages/model/headers.ts';
 import { endsEvent } from '../../stages/wire/event-ends.ts';
 import { endEarly } from '../http/hang-up.ts';
 import { errorBody, errorHeaders, errorStatus } from '../http/error-response.ts';
+import { cancellable } from './cancellable.ts';
 import type { Pace } from './pace.ts';
 
 /** A body up to this size is copied to save a system call. */
@@ -81,7 +82,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     const { response } = this.#options;
     if (frame.kind === 'head') return this.#writeHead(frame, undefined);
     if (frame.kind !== 'chunk') return undefined;
-    const bytes = this.#shape(frame.bytes);
+    const bytes = this.#encode?.push(frame.bytes) ?? frame.bytes;
     if (bytes.length === 0) return undefined;
     // An extra byte would be read as the beginning of the next response.
     if (this.#promisedBytes !== undefined && (this.#promisedBytes -= bytes.length) < 0)
@@ -91,27 +92,11 @@ export class HttpSink implements Sink<ProxyFrame> {
     return response.write(bytes) ? undefined : this.#drained();
   }
 
-  /** Returns these body bytes in the client's form. */
-  #shape(bytes: Buffer): Buffer {
-    return this.#encode?.push(bytes) ?? bytes;
-  }
-
   /** Resolves when the client has taken the written bytes; rejects when the run is cancelled. */
   #drained(): Promise<void> {
     const { response, signal } = this.#options;
     if (signal.aborted) return Promise.reject(signal.reason);
-    return new Promise((resolve, reject) => {
-      const stop = () => {
-        response.off('drain', resume);
-        reject(signal.reason);
-      };
-      const resume = () => {
-        signal.removeEventListener('abort', stop);
-        resolve();
-      };
-      response.once('drain', resume);
-      signal.addEventListener('abort', stop, { once: true });
-    });
+    return cancellable(signal, (done) => response.once('drain', done));
   }
 
   async end(): Promise<void> {
@@ -120,14 +105,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     if (rest.length > 0) response.write(rest);
     if (this.#promisedBytes !== undefined && this.#promisedBytes > 0)
       throw new SvcError('internal', 'An answer is shorter than its Content-Length');
-    return new Promise((resolve, reject) => {
-      const stop = () => reject(signal.reason);
-      signal.addEventListener('abort', stop, { once: true });
-      response.end(() => {
-        signal.removeEventListener('abort', stop);
-        resolve();
-      });
-    });
+    return cancellable(signal, (done) => response.end(() => done()));
   }
 
   #writeHead(head: HeadFrame, sizeBytes: number | undefined): void {
@@ -168,8 +146,8 @@ export class HttpSink implements Sink<ProxyFrame> {
       endEarly(response, body);
       return;
     }
-    const held = this.#shape(pace?.rest() ?? NOTHING);
-    if (held.length > 0) response.write(held);
+    const held = pace?.rest() ?? NOTHING;
+    if (held.length > 0) response.write(this.#encode?.push(held) ?? held);
     // A truncated document must be recognizable: only a broken connection shows that.
     if (!this.#streaming || this.#promisedBytes !== undefined) {
       response.destroy();

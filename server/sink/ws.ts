@@ -18,6 +18,7 @@ import type { Headers } from '../../stages/model/headers.ts';
 import type { Usage } from '../../stages/model/usage.ts';
 import { createEventReader } from '../../stages/wire/events.ts';
 import type { EventReader } from '../../stages/wire/events.ts';
+import { cancellable } from './cancellable.ts';
 import { Decoding } from './decoding.ts';
 import { failureIn } from './failure.ts';
 import type { Failure } from './failure.ts';
@@ -94,18 +95,12 @@ export class SocketSink implements Sink<ProxyFrame> {
   #begin(head: HeadFrame): void {
     this.#head = head;
     this.#observer = head.request.original.dialect.observeUsage(head.streaming);
-    if (head.streaming && head.status < 400) {
-      this.#splitter = createEventReader();
-    }
+    if (head.streaming && head.status < 400) this.#splitter = createEventReader();
     const encoding = headerValue(head.headers, 'content-encoding') ?? 'identity';
     if (encoding.trim().toLowerCase() === 'identity') return;
-    this.#decoding = new Decoding({
-      encoding,
-      signal: this.#options.signal,
-      take: (bytes) => {
-        this.#observer?.push(bytes);
-        return this.#take(bytes);
-      },
+    this.#decoding = new Decoding(encoding, this.#options.signal, (bytes) => {
+      this.#observer?.push(bytes);
+      return this.#take(bytes);
     });
   }
 
@@ -172,16 +167,12 @@ export class SocketSink implements Sink<ProxyFrame> {
     if (signal.aborted) throw signal.reason;
     const payload = this.#options.gzip ? await compress(text) : text;
     if (socket.readyState !== socket.OPEN) throw closedError();
-    const sent = new Promise<void>((resolve, reject) => {
-      const stop = (): void => reject(signal.reason);
-      signal.addEventListener('abort', stop, { once: true });
-      socket.send(payload, { binary: this.#options.gzip }, (error) => {
-        signal.removeEventListener('abort', stop);
-        // A frame fails when its socket is gone, which may be known here before 'close' is emitted.
-        if (error) reject(closedError(error));
-        else resolve();
-      });
-    });
+    const sent = cancellable(signal, (done) =>
+      // A frame fails when its socket is gone, which may be known here before 'close' is emitted.
+      socket.send(payload, { binary: this.#options.gzip }, (error) =>
+        done(error ? closedError(error) : undefined),
+      ),
+    );
     if (socket.bufferedAmount > MAX_BUFFERED_BYTES) await sent;
     else sent.catch(() => undefined);
   }
