@@ -28,7 +28,7 @@ export async function runRequest<F extends Frame>(
   let frame = first;
   scope.record(frame);
   let inMs = scope.now();
-  const { requestPath } = plan;
+  const { requestPath, kinds } = plan;
   // By index: an iterator over a frozen list allocates an object for each step.
   for (let at = 0; at < requestPath.length; at += 1) {
     const node = requestPath[at]!;
@@ -52,6 +52,8 @@ export async function runRequest<F extends Frame>(
       scope.answeredBy(node.index);
       return { answer: result, segments: plan.answerPaths.get(node.index) ?? [] };
     }
+    if (result.kind !== frame.kind && !kinds.request.includes(result.kind))
+      throw misplaced(node, result, frame);
     frame = result;
     if (step?.watch !== undefined) watchSafely(step.watch, frame, nodeRun);
     const outMs = scope.now();
@@ -70,6 +72,11 @@ function undeclared<F extends Frame>({ name }: PlanNode<F>): SvcError {
   return toSvcError(error, name);
 }
 
+function misplaced<F extends Frame>({ name }: PlanNode<F>, result: F, frame: F): SvcError {
+  const message = `Stage '${name}' returned a '${result.kind}' for a '${frame.kind}' frame`;
+  return toSvcError(new SvcError('internal', message), name);
+}
+
 /** Passes one request frame through a stage's own stream. */
 async function through<F extends Frame>(
   behaviour: TransformBehaviour<F>,
@@ -79,9 +86,12 @@ async function through<F extends Frame>(
   const { readable, writable } = behaviour.transform(ctx);
   const writer = writable.getWriter();
   const reader = readable.getReader();
-  const written = writer.write(frame).then(() => writer.close());
+  // If it fails, so does the read.
+  writer
+    .write(frame)
+    .then(() => writer.close())
+    .catch(() => undefined);
   const { value } = await reader.read();
-  written.catch(() => undefined);
   reader.cancel().catch(() => undefined);
   if (value === undefined)
     throw new SvcError('internal', 'The stream ended without passing the request on');

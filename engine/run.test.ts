@@ -290,4 +290,33 @@ test('a sink that fails to tell the client does not hide how the run ended', asy
   assert.is(settlement.outcome, 'partial');
 });
 
+test('a faulty stage on the way to the answering stage is named, and throws nothing uncaught', async () => {
+  const stray: unknown[] = [];
+  const notice = (thrown: unknown): void => void stray.push(thrown);
+  process.on('unhandledRejection', notice);
+  const broken = () =>
+    new TransformStream<TestFrame, TestFrame>({
+      transform() {
+        throw new TypeError('broken');
+      },
+    });
+  const misplacing = () =>
+    new TransformStream<TestFrame, TestFrame>({
+      transform: (_frame, controller) => controller.enqueue({ kind: 'part', text: 'early' }),
+    });
+  try {
+    for (const transform of [broken, misplacing]) {
+      const plan = planOf(reader, stage('odd', { transform }), wholeAnswerer);
+      const { error } = await run(plan, ASK, testRun(), createCollectingSink());
+      assert.is(error?.node, 'odd');
+      if (transform === misplacing)
+        assert.is(error?.message, "Stage 'odd' returned a 'part' for a 'question' frame");
+    }
+    await sleep();
+  } finally {
+    process.off('unhandledRejection', notice);
+  }
+  assert.equal(stray, []);
+});
+
 test.run();
