@@ -8,6 +8,7 @@ import { isObject } from '../stages/dialect/json-kind.ts';
 import { checkMacro, macroPart } from '../stages/macros/check.ts';
 import type { Macro } from '../stages/macros/macro.ts';
 import { checkDefinition } from './check.ts';
+import { isStage } from './check-stage.ts';
 import { HOOK_NAMES } from './hooks.ts';
 import type { PluginHooks } from './hooks.ts';
 import type { PluginDefinition, PluginSetup } from './plugin.ts';
@@ -118,17 +119,6 @@ export function checkParts(definition: PluginSetup, returned: unknown): PluginPa
   refuseDuplicates('provider', providers, report);
   if (faults.length > 0) throw new PluginFaults(faults);
   return { stages, hooks, providers, recipes, macros };
-}
-
-function isStage(stage: unknown, at: number, report: ReportFault): stage is PluginStage {
-  const has = (field: string) => isObject(stage) && stage[field] !== undefined;
-  const path = ['stages', String(at)];
-  if (!has('on') && !has('watch') && !has('transform') && !has('settled'))
-    report(path, `stages[${at}]: a stage has on, watch, settled or transform`);
-  else if (has('before') === has('after'))
-    report(path, `stages[${at}]: a stage needs either before or after, not both`);
-  else return true;
-  return false;
 }
 
 function isHooks(hooks: unknown, report: ReportFault): hooks is PluginHooks {

@@ -3,23 +3,26 @@
  * request; a stage that keeps failing is skipped, or its requests are refused at once, as its
  * author chose. Code that never yields the event loop cannot be stopped from here.
  */
-import { SvcError } from '../engine/index.ts';
+import { SvcError, isSvcError } from '../engine/index.ts';
 import type { Clock, Handlers, StageContext, StageState } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
-import { checkedHeads } from './own-head.ts';
+import { firstLineOf } from '../stages/providers/hook-fault.ts';
+import { checkedFrame, wholeAnswer } from './own-frames.ts';
 import type { HandlerStage } from './plugin-stage.ts';
+import { stageFault } from './stage-fault.ts';
+import type { ReportFault } from './stage-fault.ts';
+import { timedAnswer, withTimeout } from './timed-answer.ts';
 
 /** Consecutive faults after which the stage is suspended. */
 const MAX_FAULTS = 5;
 /** How long it is suspended. */
 const SUSPENDED_MS = 30_000;
-const DEFAULT_TIMEOUT_MS = 1000;
+export const DEFAULT_TIMEOUT_MS = 1000;
+/** Longest wait for a frame of a stream: a provider's default limit for the head of its answer. */
+export const STREAM_TIMEOUT_MS = 30_000;
 
 type Context = StageContext<StageState>;
 type Handler = (frame: ProxyFrame, ctx: Context) => unknown;
-
-/** Reports faults: each one that fails or skips a request, and the suspension after too many. */
-export type ReportFault = (message: string, cause: unknown) => void;
 
 export function guardHandlers(
   node: string,
@@ -32,8 +35,11 @@ export function guardHandlers(
   let suspendedUntilMs = Number.NEGATIVE_INFINITY;
 
   function onFailure(thrown: unknown, ctx: Context): undefined {
+    // An error of the proxy's own type is the author's answer, not a fault.
+    if (isSvcError(thrown)) throw thrown;
     faults += 1;
-    ctx.note('plugin_fault', thrown instanceof Error ? thrown.message : String(thrown));
+    const why = firstLineOf(thrown);
+    ctx.note('plugin_fault', why);
     if (faults >= MAX_FAULTS) {
       faults = 0;
       suspendedUntilMs = clock.monotonicMs() + SUSPENDED_MS;
@@ -41,9 +47,22 @@ export function guardHandlers(
         `${node}: ${MAX_FAULTS} faults in a row: suspended for ${SUSPENDED_MS / 1000} s`,
         thrown,
       );
-    } else report(`${node}: ${String(thrown)}`, thrown);
+    } else report(`${node}: ${why}`, thrown);
     if (onFault === 'pass') return undefined;
-    throw thrown;
+    throw stageFault(node, thrown);
+  }
+
+  function checkedResult(result: unknown, { kind }: ProxyFrame): unknown {
+    const isRequest = kind === 'body' || kind === 'request';
+    if (Array.isArray(result)) return isRequest ? wholeAnswer(result) : result.map(checkedFrame);
+    if (!(result instanceof ReadableStream)) return checkedFrame(result);
+    return timedAnswer(result, {
+      node,
+      timeoutMs: stage.timeoutMs ?? STREAM_TIMEOUT_MS,
+      clock,
+      report,
+      isBegun: kind === 'chunk' || kind === 'end',
+    });
   }
 
   const guard =
@@ -62,20 +81,18 @@ export function guardHandlers(
       try {
         const result = handler(frame, ctx);
         if (!(result instanceof Promise)) {
-          const checked = checkedHeads(result);
+          const checked = checkedResult(result, frame);
           faults = 0;
           return checked;
         }
         return withTimeout(result, timeoutMs, clock)
           .then((value: unknown) => {
-            const checked = checkedHeads(value);
+            const checked = checkedResult(value, frame);
             faults = 0;
             return checked;
           })
           .catch((thrown: unknown) => onFailure(thrown, ctx));
       } catch (thrown) {
-        // An error of the proxy's own type is the author's answer, not a fault.
-        if (thrown instanceof SvcError) throw thrown;
         return onFailure(thrown, ctx);
       }
     };
@@ -85,13 +102,4 @@ export function guardHandlers(
     guard(handler as Handler),
   ]);
   return Object.fromEntries(handlers) as Handlers<ProxyFrame, unknown>;
-}
-
-function withTimeout<T>(work: Promise<T>, timeoutMs: number, clock: Clock): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = clock.after(timeoutMs, () =>
-      reject(new Error(`it took longer than ${timeoutMs} ms`)),
-    );
-    work.then(resolve, reject).finally(stop);
-  });
 }

@@ -4,21 +4,29 @@
  */
 import { readFile } from 'node:fs/promises';
 import { SvcError, defineStage } from '../engine/index.ts';
-import type { Clock, Handlers, Insertion } from '../engine/index.ts';
+import type {
+  Clock,
+  HandlerBehaviour,
+  Handlers,
+  Insertion,
+  StageState,
+  TransformBehaviour,
+} from '../engine/index.ts';
 import type { Recipe } from '../stages/compress/recipe/recipe.ts';
 import type { Macro } from '../stages/macros/macro.ts';
 import type { HeadFrame, ProxyFrame } from '../stages/model/frame.ts';
 import { withoutHeaders } from '../stages/model/headers.ts';
 import { PluginFaults, checkParts, checkPlugin } from './check-plugin.ts';
-import { guardHandlers } from './guarded.ts';
-import { checkedFrame } from './own-head.ts';
-import type { ReportFault } from './guarded.ts';
+import { STREAM_TIMEOUT_MS, guardHandlers } from './guarded.ts';
+import { guardOpen, guardSettled, guardWatch } from './guarded-callbacks.ts';
 import { toHookStages } from './hooks.ts';
 import { importDefault } from './module.ts';
 import type { RunImport } from './module.ts';
 import { lineOfPath } from './line-in-source.ts';
-import type { PluginStage } from './plugin-stage.ts';
+import type { HandlerStage, PluginStage, StreamStage } from './plugin-stage.ts';
 import type { ProviderDefinition } from './provider.ts';
+import { stageFault } from './stage-fault.ts';
+import type { ReportFault } from './stage-fault.ts';
 import { stageTools } from './stage-tools.ts';
 import { timedStream } from './timed-stream.ts';
 import type { PluginView } from './view.ts';
@@ -47,9 +55,6 @@ export interface LoadOptions {
   readonly view: PluginView;
   readonly runImport?: RunImport;
 }
-
-/** Same as a provider's default limit for the head of its answer. */
-const STREAM_TIMEOUT_MS = 30_000;
 
 /**
  * Loads all plugins. Throws `config` (CONFIG_002) that lists every plugin that cannot be used, with
@@ -131,33 +136,10 @@ function toInsertion(
     name,
     ...(needs !== undefined && { needs }),
     ...(answers !== undefined && { answers }),
-    build() {
-      if ('transform' in stage)
-        return {
-          transform: (ctx) =>
-            timedStream(stage.transform(ctx), {
-              node: name,
-              timeoutMs: stage.timeoutMs ?? STREAM_TIMEOUT_MS,
-              clock,
-              report,
-              emitted: (frame) => {
-                const checked = checkedFrame(frame);
-                return checked.kind === 'head' ? withoutSize(checked) : checked;
-              },
-            }),
-        };
-      const { open, watch, settled } = stage;
-      const guarded = guardHandlers(name, stage, clock, report);
-      return {
-        ...(open && { open }),
-        ...(watch && { watch }),
-        ...(settled && { settled }),
-        on:
-          guarded.chunk === undefined && guarded.end === undefined
-            ? guarded
-            : { ...guarded, head: unsizedHead(guarded.head) },
-      };
-    },
+    build: () =>
+      'transform' in stage
+        ? toStream(name, stage, clock, report)
+        : toHandlers(name, stage, clock, report),
   });
   return {
     stage: build(undefined, undefined),
@@ -165,6 +147,51 @@ function toInsertion(
     ...(before !== undefined && { before }),
     ...(after !== undefined && { after }),
     ...(order !== undefined && { order }),
+  };
+}
+
+function toStream(
+  node: string,
+  { transform, settled, timeoutMs = STREAM_TIMEOUT_MS }: StreamStage,
+  clock: Clock,
+  report: ReportFault,
+): TransformBehaviour<ProxyFrame> {
+  return {
+    ...(settled && { settled: guardSettled(node, settled, clock, report) }),
+    transform(ctx) {
+      try {
+        return timedStream(transform(ctx), {
+          node,
+          timeoutMs,
+          clock,
+          report,
+          emitted: (frame) => (frame.kind === 'head' ? withoutSize(frame) : frame),
+        });
+      } catch (thrown) {
+        const fault = stageFault(node, thrown);
+        report(fault.message, thrown);
+        throw fault;
+      }
+    },
+  };
+}
+
+function toHandlers(
+  node: string,
+  stage: HandlerStage,
+  clock: Clock,
+  report: ReportFault,
+): HandlerBehaviour<ProxyFrame, StageState> {
+  const { open, watch, settled, timeoutMs } = stage;
+  const guarded = guardHandlers(node, stage, clock, report);
+  return {
+    ...(open && { open: guardOpen(node, open, report) }),
+    ...(watch && { watch: guardWatch(watch) }),
+    ...(settled && { settled: guardSettled(node, settled, clock, report, timeoutMs) }),
+    on:
+      guarded.chunk === undefined && guarded.end === undefined
+        ? guarded
+        : { ...guarded, head: unsizedHead(guarded.head) },
   };
 }
 

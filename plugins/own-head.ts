@@ -2,7 +2,7 @@
  * Heads made by a plugin: only what HTTP can carry, and no announced length of a body that the
  * plugin does not control.
  */
-import type { HeadFrame, ProxyFrame } from '../stages/model/frame.ts';
+import type { HeadFrame } from '../stages/model/frame.ts';
 import { isHopByHop, withoutHeaders } from '../stages/model/headers.ts';
 
 /** Field names and values (RFC 9110 §5.1, §5.5). */
@@ -10,31 +10,8 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // oxlint-disable-next-line no-control-regex
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/**
- * Returns a handler's result with every head in it checked; everything else is returned as it is.
- * Throws for a head that cannot be sent; for a live answer, when its head arrives.
- */
-export function checkedHeads(handled: unknown): unknown {
-  if (Array.isArray(handled)) return handled.map(checkedFrame);
-  if (handled instanceof ReadableStream)
-    return (handled as ReadableStream<ProxyFrame>).pipeThrough(
-      new TransformStream<ProxyFrame, ProxyFrame>({
-        transform: (frame, controller) => controller.enqueue(checkedFrame(frame)),
-      }),
-    );
-  return checkedFrame(handled as ProxyFrame);
-}
-
-/** Returns the frame itself, unless it is a head that has to be changed. */
-export function checkedFrame<F extends ProxyFrame>(frame: F): F | HeadFrame {
-  return isHead(frame) ? checkedHead(frame) : frame;
-}
-
-function isHead(frame: unknown): frame is HeadFrame {
-  return typeof frame === 'object' && frame !== null && 'kind' in frame && frame.kind === 'head';
-}
-
-function checkedHead(head: HeadFrame): HeadFrame {
+/** Returns the head itself, unless it has to be changed. Throws for one that cannot be sent. */
+export function checkedHead(head: HeadFrame): HeadFrame {
   const { status, headers } = head as { readonly status: unknown; readonly headers: unknown };
   if (!isStatus(status))
     throw new TypeError(`its answer has the status ${String(status)}; 200 to 999 can be sent`);

@@ -17,6 +17,11 @@ interface StagePlacement {
   readonly needs?: 'events';
   /** True if it may answer a request itself. */
   readonly answers?: boolean;
+  /** Called once per request, when its answer has ended or was abandoned. */
+  readonly settled?: (
+    settlement: Settlement<ProxyFrame>,
+    ctx: StageContext<StageState>,
+  ) => void | Promise<void>;
 }
 
 /** A stage of handlers. A handler returns the replacement for its frame: see `Handled`. */
@@ -25,11 +30,12 @@ export interface HandlerStage extends StagePlacement {
   readonly open?: (ctx: StageContext<undefined>) => StageState;
   readonly on?: Handlers<ProxyFrame, StageState>;
   readonly watch?: Watchers<ProxyFrame, StageState>;
-  /** Called once per request, when its answer has ended or was abandoned. */
-  readonly settled?: (settlement: Settlement<ProxyFrame>, ctx: StageContext<StageState>) => void;
   /** `fail` (the default) ends the request, `pass` lets the frame through unchanged. */
   readonly onFault?: OnFault;
-  /** Milliseconds that one handler may wait for a promise; default 1000. */
+  /**
+   * Milliseconds that one handler may wait for a promise, default 1000, and that the client may wait
+   * for the next frame of a live answer that it returned, default 30000.
+   */
   readonly timeoutMs?: number;
 }
 

@@ -1,11 +1,15 @@
 /**
  * A plugin's own stream with a time limit. It may hold frames back as long as more of them arrive,
  * as a buffering stream does. It may not keep the client waiting while it neither takes its input
- * nor emits: a stream that hangs ends its own request with an error that names its node.
+ * nor emits, and what it emits must be an answer: a faulty stream ends its own request with an error
+ * that names its node.
  */
+import { isSvcError } from '../engine/index.ts';
 import type { Clock } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
-import type { ReportFault } from './guarded.ts';
+import { EmittedFrames } from './own-frames.ts';
+import { stageFault } from './stage-fault.ts';
+import type { ReportFault } from './stage-fault.ts';
 
 type Pair = ReadableWritablePair<ProxyFrame, ProxyFrame>;
 
@@ -18,13 +22,18 @@ export interface TimedStreamOptions {
   readonly emitted: (frame: ProxyFrame) => ProxyFrame;
 }
 
+/** Throws what says that `pair` is no pair of streams, or that something else uses them. */
 export function timedStream(pair: Pair, options: TimedStreamOptions): Pair {
   const { node, timeoutMs, clock, report, emitted } = options;
+  const frames = new EmittedFrames(false);
   const writer = pair.writable.getWriter();
   const reader = pair.readable.getReader();
   /** True while it has pending input: a frame that it has not taken yet, or the end. */
   let isInputPending = false;
   let isOutputAwaited = false;
+  /** The error with which it refused its input. */
+  let refusal: unknown;
+  let isSourceBroken = false;
   let stop: (() => void) | undefined;
   let fail: (thrown: Error) => void = () => undefined;
 
@@ -33,10 +42,14 @@ export function timedStream(pair: Pair, options: TimedStreamOptions): Pair {
     stop = undefined;
     if (!isInputPending || !isOutputAwaited) return;
     stop = clock.after(timeoutMs, () => {
-      const thrown = new Error(`it held a request or an answer for longer than ${timeoutMs} ms`);
-      report(`${node}: ${thrown.message}`, thrown);
-      fail(thrown);
+      fail(toFault(refusal ?? new Error(`it held a frame for longer than ${timeoutMs} ms`)));
     });
+  }
+
+  function toFault(thrown: unknown): Error {
+    const fault = stageFault(node, thrown);
+    if (!isSvcError(thrown)) report(fault.message, thrown);
+    return fault;
   }
 
   const failed = new Promise<never>((_, reject) => {
@@ -47,15 +60,34 @@ export function timedStream(pair: Pair, options: TimedStreamOptions): Pair {
     reader.cancel(thrown).catch(() => undefined);
   });
 
-  /** While the input is open, taking a frame is enough; after its end, the rest must be emitted. */
+  /**
+   * While the input is open, taking a frame is enough. After its end, and after a refusal, the rest
+   * must be emitted: a stream that ends an answer early refuses what follows.
+   */
   async function passInput(taken: Promise<void>, isLast: boolean): Promise<void> {
     isInputPending = true;
     watch();
     try {
       await taken;
-    } finally {
       isInputPending = isLast;
+    } catch (thrown) {
+      refusal = thrown;
+      throw thrown;
+    } finally {
       watch();
+    }
+  }
+
+  /** Returns the next frame; undefined at the end. */
+  async function read(): Promise<ProxyFrame | undefined> {
+    try {
+      const { done, value } = await reader.read();
+      if (!done) return emitted(frames.next(value));
+      if (!isSourceBroken) frames.close();
+      return undefined;
+    } catch (thrown) {
+      reader.cancel(thrown).catch(() => undefined);
+      throw toFault(thrown);
     }
   }
 
@@ -64,9 +96,15 @@ export function timedStream(pair: Pair, options: TimedStreamOptions): Pair {
       start: (controller) => {
         failed.catch((thrown: unknown) => controller.error(thrown));
       },
-      write: (frame) => passInput(writer.write(frame), false),
+      write(frame) {
+        frames.noteInput(frame);
+        return passInput(writer.write(frame), false);
+      },
       close: () => passInput(writer.close(), true),
-      abort: (reason) => writer.abort(reason),
+      abort(reason) {
+        isSourceBroken = true;
+        return writer.abort(reason);
+      },
     }),
     readable: new ReadableStream<ProxyFrame>(
       {
@@ -77,9 +115,9 @@ export function timedStream(pair: Pair, options: TimedStreamOptions): Pair {
           isOutputAwaited = true;
           watch();
           try {
-            const { done, value } = await reader.read();
-            if (done) controller.close();
-            else controller.enqueue(emitted(value));
+            const frame = await read();
+            if (frame === undefined) controller.close();
+            else controller.enqueue(frame);
           } finally {
             isOutputAwaited = false;
             watch();

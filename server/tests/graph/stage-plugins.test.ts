@@ -159,6 +159,18 @@ test('a faulty plugin stops the start and reports file, line and reason', () =>
         /nowhere/,
       ],
       [
+        "export default { name: 'x', setup: () => ({ stages: [{ before: 'route', on: { chunks() {} } }] }) };",
+        /stages\[0\]: on: chunks is no kind of frame; known are body, request, head, chunk, end/,
+      ],
+      [
+        "export default { name: 'x', setup: () => ({ stages: [{ before: 'route', settled() {}, onfault: 'pass' }] }) };",
+        /stages\[0\]: onfault is not a field of a stage; known are .*onFault/,
+      ],
+      [
+        "export default { name: 'x', setup: () => ({ stages: [{ before: 'route', on: {}, transform() {}, timeoutMs: 0 }] }) };",
+        /timeoutMs: must be a number above 0[^]*on and transform cannot be in one stage/,
+      ],
+      [
         "export default {\n  name: 'x',\n  setup() {\n    throw new Error('not today');\n  },\n};",
         /bad\.mjs:4: not today/,
       ],
