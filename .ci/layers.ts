@@ -72,6 +72,8 @@ const PAGE_MAY_USE = new Set([
   'server/log/visible.ts',
   'server/words/amounts.ts',
   'server/words/counted.ts',
+  'server/words/problems.ts',
+  'server/words/span.ts',
   'server/words/time-of-day.ts',
   'server/words/miss-words.ts',
 ]);

@@ -3,7 +3,7 @@ import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { ProviderModel } from '../../server/control/list-models.ts';
-import { conditionOf } from '../../server/dashboard/page/conditions.ts';
+import { conditionOf } from '../../server/words/problems.ts';
 import type { ProviderStateJson } from '../../server/facts/provider-states.ts';
 import { configOf } from '../parse/flags.ts';
 import { figure } from '../screen/output.ts';

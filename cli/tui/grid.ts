@@ -4,7 +4,8 @@
  */
 import { visible } from '../../server/log/visible.ts';
 import { ESSENTIAL_RANK } from '../../server/dashboard/page/requests/columns.ts';
-import type { Column, Tone } from '../../server/dashboard/page/requests/columns.ts';
+import type { Column } from '../../server/dashboard/page/requests/columns.ts';
+import type { Tone } from '../../server/words/problems.ts';
 import type { Colors } from '../screen/colors.ts';
 import { cut, widthOf } from '../screen/fit.ts';
 

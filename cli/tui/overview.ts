@@ -1,11 +1,7 @@
 /** The first screen: whether it works, what it saved, what went wrong, and what soon may. */
 import type { LiveState, ReportJson } from '../../server/dashboard/contract.ts';
-import {
-  causeOf,
-  concernsOf,
-  conditionOf,
-  partiesOf,
-} from '../../server/dashboard/page/conditions.ts';
+import { causeOf, concernsOf, partiesOf } from '../../server/dashboard/page/conditions.ts';
+import { conditionOf } from '../../server/words/problems.ts';
 import { wholeNumber } from '../../server/dashboard/page/format.ts';
 import { seriesOf } from '../../server/dashboard/page/charts/series.ts';
 import { headlineFigures, outlookFacts } from '../../server/dashboard/page/summary.ts';

@@ -1,6 +1,7 @@
 /** Providers: condition, circuit breaker, keys with their cooldowns, and the traffic of each. */
 import { KEY_COLUMNS } from '../../server/dashboard/page/requests/columns.ts';
-import { conditionOf, providerFacts } from '../../server/dashboard/page/conditions.ts';
+import { providerFacts } from '../../server/dashboard/page/conditions.ts';
+import { conditionOf } from '../../server/words/problems.ts';
 import type { Colors } from '../screen/colors.ts';
 import { facts, grid, withoutControls, paintOf } from './grid.ts';
 import type { Model } from './model.ts';

@@ -1,6 +1,6 @@
 /** The alerts of a running proxy: evaluated every minute, and on request by a command. */
 import { toSvcError } from '../../engine/index.ts';
-import { providerReasons } from '../facts/provider-states.ts';
+import { unhealthyProviders } from '../facts/provider-reasons.ts';
 import { planFigures } from '../facts/limits.ts';
 import { budgetUsedPercent } from '../facts/spending.ts';
 import type { Config } from '../config/config.ts';
@@ -58,7 +58,7 @@ export function watchAlerts({ config, services, notifying }: AlertWatchOptions) 
       nowMs: clock.wallMs(),
       home,
       live: {
-        unhealthyProviders: providerReasons(states).length,
+        unhealthyProviders: unhealthyProviders(states),
         droppedRows: ledgerFile.stats().dropped,
         budgetUsedPercent: budgetUsedPercent(services.spending),
         ownerBudgetUsedPercent: services.spending.ownersUsedPercent(),

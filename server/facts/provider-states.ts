@@ -2,7 +2,6 @@
  * The state of the providers, as `svc provider-status` shows it, and changes of it by an operator.
  */
 import { SvcError } from '../../engine/index.ts';
-import { unhealthyBecause } from '../../stages/providers/health.ts';
 import type { ProviderStates, ProviderStateView } from '../../stages/providers/states.ts';
 
 /** Returns every provider by name. Keys are named by their labels; nothing here is secret. */
@@ -71,13 +70,4 @@ export function forceHealth(states: ProviderStates, input: unknown) {
     'bad_request',
     'provider-force-health takes a provider and healthy or unhealthy',
   );
-}
-
-/** Returns the problems of providers, one line each. */
-export function providerReasons(states: ProviderStates): string[] {
-  return [...states.view()].flatMap(([name, { stopped, breaker, health: known }]) => {
-    if (stopped !== undefined) return [`custom provider ${name}: ${stopped}`];
-    if (breaker.state === 'open') return [`provider ${name}: its circuit breaker is open`];
-    return known.state === 'unhealthy' ? [`provider ${name}: ${unhealthyBecause(known)}`] : [];
-  });
 }

@@ -4,10 +4,12 @@ import type { Totals } from '../../stages/ledger/figures.ts';
 import { sessionJson } from '../../stages/ledger/report.ts';
 import type { Config } from '../config/config.ts';
 import { createHomeFacts } from '../facts/home-facts.ts';
-import { providerReasons } from '../facts/provider-states.ts';
+import { limitsJson } from '../facts/limits.ts';
+import { providerReasons } from '../facts/provider-reasons.ts';
 import { spendingJson } from '../facts/spending.ts';
 import type { VaultFacts } from '../facts/vault-facts.ts';
 import { pluginReasons } from '../generation/plugins.ts';
+import { problemsOf } from '../words/problems.ts';
 import { get, getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 import type { RouteSources } from './sources.ts';
@@ -22,16 +24,16 @@ export type HealthJson = ReturnType<typeof health>;
 export function createHealthBody(sources: RouteSources): () => Promise<string> {
   const { services, generations } = sources;
   const files = createHomeFacts(services, generations.current.config);
-  let cached: { untilMs: number; providers: string; body: Promise<string> } | undefined;
+  let cached: { untilMs: number; outer: string; body: Promise<string> } | undefined;
   return () => {
     const nowMs = services.clock.monotonicMs();
     // A caller that asks right after a provider failed must not be told that all is well.
-    const providers = providerReasons(services.states).join('\n');
-    if (cached === undefined || nowMs >= cached.untilMs || cached.providers !== providers) {
+    const outer = outerReasons(services).join('\n');
+    if (cached === undefined || nowMs >= cached.untilMs || cached.outer !== outer) {
       const body = Promise.all([sources.vault(), files()]).then(([vault, problems]) =>
         JSON.stringify(health(sources, vault, problems)),
       );
-      cached = { untilMs: nowMs + HEALTH_CACHE_MS, providers, body };
+      cached = { untilMs: nowMs + HEALTH_CACHE_MS, outer, body };
     }
     return cached.body;
   };
@@ -64,13 +66,30 @@ function root(version: string, headers: Headers) {
   };
 }
 
+/** Returns the problems of providers, alerts, the budget and plans. */
+function outerReasons({
+  states,
+  activeAlerts,
+  spending,
+  planLimits,
+  clock,
+}: RouteSources['services']): readonly string[] {
+  const watched = {
+    alerts: activeAlerts.list(),
+    budget: spendingJson(spending),
+    limits: limitsJson(planLimits).limits,
+  };
+  const problems = problemsOf(watched, clock.wallMs()).map(({ text }) => text);
+  return [...providerReasons(states), ...problems];
+}
+
 /** Returns why the proxy is degraded; empty when nothing is wrong. */
 function reasons(
   { services, generations, app }: RouteSources,
   vault: VaultFacts,
   files: readonly string[],
 ): string[] {
-  const { ledgerFile, audit, spending, states, deferredWorkFaults, shared } = services;
+  const { ledgerFile, audit, spending, deferredWorkFaults, shared } = services;
   const list = [...files];
   const { problem, dropped, replaced } = ledgerFile.stats();
   if (problem !== undefined) list.push(`ledger: ${problem.message}`);
@@ -93,7 +112,7 @@ function reasons(
     );
   list.push(...pluginReasons(generations.current.custom));
   if (vault.problem !== undefined) list.push(vault.problem);
-  list.push(...providerReasons(states));
+  list.push(...outerReasons(services));
   if (app().isDraining) list.push('the proxy is shutting down');
   return list;
 }

@@ -1,14 +1,11 @@
 /** The condition of providers and the causes of failures in words, shared by all dashboards. */
 import type { LiveState, ReportJson } from '../contract.ts';
-import type { Tone } from './requests/columns.ts';
 import { counted } from '../../words/counted.ts';
+import { budgetLeft, conditionOf, problemsOf } from '../../words/problems.ts';
+import type { Problem, Provider, Tone } from '../../words/problems.ts';
 import { planWindows } from './plan-windows.ts';
 import { NONE, dollars, duration, percent, share, short, spanOf, wholeNumber } from './format.ts';
 
-type Attempts = LiveState['providers'][string]['tries'];
-
-/** `tries` is missing from a proxy of an older version, which may still run after an update. */
-type Provider = Omit<LiveState['providers'][string], 'tries'> & { readonly tries?: Attempts };
 type Providers = Readonly<Record<string, Provider>>;
 /** The agents are missing from a proxy of an older version. */
 type FailureGroup = Omit<ReportJson['failures'][number], 'client' | 'clients'> &
@@ -34,36 +31,6 @@ export function agentOf({ client, clients = 0 }: FailureGroup): string {
 export function partiesOf(group: FailureGroup): string {
   const agent = agentOf(group);
   return `${group.provider ?? 'no provider'}${agent === NONE ? '' : `, for ${agent}`}`;
-}
-
-/** With this many failures in a row, or if every attempt failed, a provider is considered down. */
-const MAX_FAILED_IN_ROW = 3;
-
-/**
- * Returns a provider's condition in a word or two and its severity; a dash if nothing was sent to
- * it.
- */
-export function conditionOf({
-  stopped,
-  breaker,
-  health,
-  tries,
-}: Provider): readonly [word: string, kind: Tone | undefined] {
-  if (stopped !== null) return ['stopped', 'bad'];
-  if (breaker.state === 'open')
-    return [
-      `breaker open${breaker.open_for_s > 0 ? `, ${spanOf(breaker.open_for_s)} left` : ''}`,
-      'bad',
-    ];
-  if (health.state !== 'healthy') return ['unhealthy', 'bad'];
-  if (breaker.state !== 'closed') return ['probing', 'warn'];
-  if (tries === undefined) return ['healthy', 'good'];
-  if (!tries.ever) return [NONE, undefined];
-  if (tries.failed_in_row > 0 && tries.failed_in_row === tries.last_hour)
-    return [`refuses ${tries.failed_in_row === 1 ? 'the only attempt' : 'every attempt'}`, 'bad'];
-  if (tries.failed_in_row >= MAX_FAILED_IN_ROW)
-    return [`last ${wholeNumber(tries.failed_in_row)} attempts failed`, 'bad'];
-  return tries.failed_last_hour > 0 ? ['works, some attempts failed', 'warn'] : ['healthy', 'good'];
 }
 
 /** Something that is wrong, or about to go wrong. */
@@ -95,9 +62,12 @@ const NEXT = {
 /** At or below this remaining percentage a budget is a concern. */
 export const LOW_BUDGET_PERCENT = 20;
 
-/** Returns all concerns, worst first. */
+/**
+ * Returns all concerns, worst first. What is bad is what makes `/health` degraded; a proxy of an
+ * older version does not list all of it there.
+ */
 export function concernsOf(live: LiveState): readonly Concern[] {
-  const { health, alerts, providers } = live;
+  const { health, alerts, providers, limits } = live;
   const bad =
     (next: NextStep) =>
     (text: string): Concern => ({ tone: 'bad', text, next });
@@ -113,17 +83,23 @@ export function concernsOf(live: LiveState): readonly Concern[] {
     const [word, tone] = conditionOf(provider);
     return tone === 'bad' && !isNamed(name) ? [`provider ${name}: ${word}`] : [];
   });
-  const left = budgetLeft(live);
+  const nowMs = Date.now();
+  const problems = problemsOf({ alerts, budget: health.budget, ...(limits && { limits }) }, nowMs);
+  const known = new Set(problems.map(({ text }) => text));
+  const textsOf = (kind: Problem['about']) =>
+    problems.filter(({ about }) => about === kind).map(({ text }) => text);
+  const left = budgetLeft(health.budget);
   const { answered, of } = fallbacksOf(live);
   const dropped = thoughtsDropped(live);
-  const plans = planWindows(live, Date.now());
+  const plans = planWindows(live, nowMs);
   return [
-    ...alerts.map(({ text }) => `Alert ${text}`).map(bad(NEXT.alert)),
-    ...health.reasons.map((text) => bad(isOfProvider(text) ? NEXT.provider : NEXT.reason)(text)),
+    ...textsOf('alert').map(bad(NEXT.alert)),
+    ...health.reasons
+      .filter((text) => !known.has(text))
+      .map((text) => bad(isOfProvider(text) ? NEXT.provider : NEXT.reason)(text)),
     ...refusing.map(bad(NEXT.provider)),
-    ...(left !== undefined && left.percent <= 0
-      ? [bad(NEXT.budget)(`The budget of the ${left.of} is used up: requests are refused.`)]
-      : []),
+    ...textsOf('budget').map((text) => bad(NEXT.budget)(`${text}.`)),
+    // With the time of its reset, in the reader's time zone.
     ...plans
       .filter(({ tone }) => tone === 'bad')
       .map(({ name, detail }) => bad(NEXT.plan)(`Plan ${name}: ${detail}.`)),
@@ -180,30 +156,6 @@ export function fallbacksOf({ providers }: { readonly providers: Providers }) {
     answered: away.reduce((sum, { answered }) => sum + answered, 0),
     of: away.map(({ name }) => name),
   };
-}
-
-/** The tighter one of the daily and the monthly limit. */
-export interface BudgetLeft {
-  readonly of: 'day' | 'month';
-  /** 0 to 100; negative if more was spent. */
-  readonly percent: number;
-  /** Dollars; null if the limit is in tokens. */
-  readonly limit: number | null;
-  readonly spent: number | null;
-}
-
-/** Returns what is left of the budget; undefined if no limit is in force. */
-export function budgetLeft({ health: { budget } }: LiveState): BudgetLeft | undefined {
-  if (!budget.enabled) return undefined;
-  const { per_day_usd: day, per_month_usd: month } = budget.limits;
-  const { left_percent: left, spent_usd: spent, spent_month_usd: spentInMonth } = budget;
-  const found: BudgetLeft[] = [];
-  if (left !== null) found.push({ of: 'day', percent: left, limit: day, spent });
-  if (month !== null && month > 0) {
-    const used = (100 * (spentInMonth ?? 0)) / month;
-    found.push({ of: 'month', percent: 100 - used, limit: month, spent: spentInMonth });
-  }
-  return found.toSorted((a, b) => a.percent - b.percent)[0];
 }
 
 /** Returns the number of thinking blocks that providers have dropped since the start. */

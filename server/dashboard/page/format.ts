@@ -1,8 +1,10 @@
 /** Human-readable figures. A value that was not measured is a dash, never a zero. */
 import { visible } from '../../log/visible.ts';
 import { NONE, isNumber } from '../../words/amounts.ts';
+import { spanOf } from '../../words/span.ts';
 
 export { NONE, dollars, percent, share, short } from '../../words/amounts.ts';
+export { spanOf } from '../../words/span.ts';
 
 type Figure = number | null | undefined;
 
@@ -31,20 +33,6 @@ export function duration(ms: Figure): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
   return spanOf(ms / 1000);
-}
-
-/** Returns `45 s`, `12 min`, `3 h 5 min` or `2 d 4 h`. */
-export function spanOf(seconds: Figure): string {
-  if (!isNumber(seconds)) return NONE;
-  const s = Math.floor(seconds);
-  if (s < 60) return `${s} s`;
-  const [large, small, units] =
-    s < 3600
-      ? [Math.floor(s / 60), s % 60, ['min', 's']]
-      : s < 86_400
-        ? [Math.floor(s / 3600), Math.floor((s % 3600) / 60), ['h', 'min']]
-        : [Math.floor(s / 86_400), Math.floor((s % 86_400) / 3600), ['d', 'h']];
-  return small === 0 ? `${large} ${units[0]}` : `${large} ${units[0]} ${small} ${units[1]}`;
 }
 
 /** Returns the local time of day, with the date if it is not today. */

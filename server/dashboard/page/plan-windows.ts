@@ -1,7 +1,8 @@
 /** Usage windows of plans in words: how full each is, and how long it will last. */
 import type { LiveState } from '../contract.ts';
 import { timeOfDay } from '../../words/time-of-day.ts';
-import type { Tone } from './requests/columns.ts';
+import { currentPlans, isUsedUp, planName } from '../../words/problems.ts';
+import type { Tone } from '../../words/problems.ts';
 import { share } from './format.ts';
 
 /** From this share on, a window is nearly used up. */
@@ -25,14 +26,11 @@ export interface PlanWindow {
 /** Returns the current windows: those used up first come first, then the fullest. */
 export function planWindows(live: LiveState, nowMs: number): readonly PlanWindow[] {
   const { limits = [] } = live;
-  return limits
-    .filter(
-      ({ kind, resets_at: at }) => kind === 'plan' && !(at !== null && Date.parse(at) <= nowMs),
-    )
+  return currentPlans(limits, nowMs)
     .toSorted((a, b) => endOf(a) - endOf(b) || b.used - a.used)
     .map((limit) => ({
       id: `${limit.provider} ${limit.key} ${limit.window}`,
-      name: `${limit.window} of ${limit.provider}`,
+      name: planName(limit),
       key: limit.key,
       used: limit.used,
       value: share(limit.used),
@@ -46,10 +44,6 @@ type Limit = NonNullable<LiveState['limits']>[number];
 
 function endOf({ used_up_at: at }: Limit): number {
   return at === null ? Number.MAX_SAFE_INTEGER : Date.parse(at);
-}
-
-function isUsedUp({ used, status }: Limit): boolean {
-  return used >= 1 || status === 'rejected';
 }
 
 function toneOf(limit: Limit): Tone | undefined {

@@ -2,7 +2,8 @@
 import type { LiveState } from '../contract.ts';
 import { KEY_COLUMNS } from './requests/columns.ts';
 import type { Group } from './requests/columns.ts';
-import { conditionOf, providerFacts } from './conditions.ts';
+import { conditionOf } from '../../words/problems.ts';
+import { providerFacts } from './conditions.ts';
 import { counted } from '../../words/counted.ts';
 import { Facts } from './facts.tsx';
 import { state } from './live.ts';

@@ -3,9 +3,9 @@
  * source.
  */
 import type { LiveState, ReportJson } from '../contract.ts';
-import type { Tone } from './requests/columns.ts';
-import { LOW_BUDGET_PERCENT, budgetLeft, fallbacksOf, thoughtsDropped } from './conditions.ts';
-import type { BudgetLeft } from './conditions.ts';
+import { budgetLeft } from '../../words/problems.ts';
+import type { BudgetLeft, Tone } from '../../words/problems.ts';
+import { LOW_BUDGET_PERCENT, fallbacksOf, thoughtsDropped } from './conditions.ts';
 import { planWindows } from './plan-windows.ts';
 import { counted } from '../../words/counted.ts';
 import {
@@ -93,7 +93,7 @@ export function outlookFacts(
   { attempts }: { readonly attempts?: ReportJson['attempts'] },
 ): readonly OutlookFact[] {
   const { answered } = fallbacksOf(live);
-  const left = budgetLeft(live);
+  const left = budgetLeft(live.health.budget);
   const dropped = thoughtsDropped(live);
   const [plan] = planWindows(live, Date.now());
   const isWrong = (count: number, tone: Tone) => (count > 0 ? { tone } : {});

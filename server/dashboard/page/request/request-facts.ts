@@ -1,6 +1,6 @@
 /** Texts about one request, shared by both dashboards. */
 import type { RequestJson } from '../../contract.ts';
-import type { Tone } from '../requests/columns.ts';
+import type { Tone } from '../../../words/problems.ts';
 import { counted } from '../../../words/counted.ts';
 import { missInWords } from '../../../words/miss-words.ts';
 import { NONE, dollars, duration, orDash, percent, short, wholeNumber } from '../format.ts';

@@ -10,8 +10,7 @@ import {
   spanOf,
   wholeNumber,
 } from '../format.ts';
-
-export type Tone = 'good' | 'warn' | 'bad';
+import type { Tone } from '../../../words/problems.ts';
 
 export interface Column<T> {
   readonly header: string;

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { RequestJson } from '../../contract.ts';
 import type { RowOrderKey } from '../../contract.ts';
 import { savedTone } from './columns.ts';
-import type { Tone } from './columns.ts';
+import type { Tone } from '../../../words/problems.ts';
 import { CopyButton } from '../copy.tsx';
 import { dollars, duration, orDash, short, time, wholeNumber } from '../format.ts';
 import { Link } from '../frame/link.tsx';
