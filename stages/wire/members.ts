@@ -1,5 +1,6 @@
 /** Locates and removes members of a JSON object in its text, without parsing their values. */
 import { MAX_DEPTH, OPEN_OBJECT, skipMembers, skipSpace, skipValue } from './json-skip.ts';
+import type { ByteSpan } from './json-path.ts';
 import { splice } from './splice.ts';
 import type { SpliceEdit } from './splice.ts';
 
@@ -49,19 +50,28 @@ export function removeMembers(
   drop: (name: string) => boolean,
 ): readonly SpliceEdit[] {
   const members = membersOf(bytes, MAX_DEPTH) ?? [];
+  const spans = members.map(({ nameStart, end }) => ({ start: nameStart, end }));
+  return removeListed(spans, (at) => drop(nameOf(members[at]!)));
+}
+
+/** Returns the edits that remove those of the members or items at `spans` that `drop` matches. */
+export function removeListed(
+  spans: readonly ByteSpan[],
+  drop: (index: number) => boolean,
+): readonly SpliceEdit[] {
   const edits: SpliceEdit[] = [];
-  let lastKept: Member | undefined;
-  for (let at = 0; at < members.length; at += 1) {
-    const first = members[at]!;
-    if (!drop(nameOf(first))) {
+  let lastKept: ByteSpan | undefined;
+  for (let at = 0; at < spans.length; at += 1) {
+    const first = spans[at]!;
+    if (!drop(at)) {
       lastKept = first;
       continue;
     }
-    while (members[at + 1] !== undefined && drop(nameOf(members[at + 1]!))) at += 1;
-    const next = members[at + 1];
-    // Includes the separator after it, or at the end of the object the one before it.
-    const start = next === undefined ? (lastKept?.end ?? first.nameStart) : first.nameStart;
-    edits.push({ start, end: next?.nameStart ?? members[at]!.end, bytes: NOTHING });
+    while (at + 1 < spans.length && drop(at + 1)) at += 1;
+    const next = spans[at + 1];
+    // Includes the separator after it, or at the end of the list the one before it.
+    const start = next === undefined ? (lastKept?.end ?? first.start) : first.start;
+    edits.push({ start, end: next?.start ?? spans[at]!.end, bytes: NOTHING });
   }
   return edits;
 }

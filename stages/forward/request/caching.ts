@@ -8,6 +8,7 @@ import { isObject } from '../../dialect/json-kind.ts';
 import type { JsonObject } from '../../dialect/json-kind.ts';
 import { isRewritable, modelOf, setMarkers, setParam, withReport } from '../../model/request.ts';
 import type { JsonPath } from '../../model/block.ts';
+import type { Turn } from '../../model/conversation.ts';
 import type { ProxyRequest } from '../../model/request.ts';
 import { LARGEST_MINIMUM, factsOf } from '../../model/model-facts.ts';
 import { takesPromptCacheKey } from '../../prompt-cache/cache-key.ts';
@@ -18,6 +19,7 @@ import type { Services } from '../../services.ts';
 import type { ForwardConfig } from '../config.ts';
 
 interface CachingOptions {
+  readonly provider: Provider;
   readonly config: ForwardConfig;
   readonly services: Services;
 }
@@ -36,31 +38,25 @@ const CACHE_KEY = 'prompt_cache_key';
  */
 export function withCaching(
   request: ProxyRequest,
-  provider: Provider,
   options: CachingOptions,
 ): { readonly request: ProxyRequest; readonly caching: Caching | undefined } {
   const { json } = request.original;
-  const model = modelOf(request);
-  const caching = isObject(json) ? cachingFor(request, provider, json, model, options) : undefined;
+  if (!isObject(json)) return { request, caching: undefined };
+  const caching = cachingFor(request, json, modelOf(request), options);
   if (caching === undefined || 'notBecause' in caching) return { request, caching };
   if ('key' in caching) return { request: setParam(request, CACHE_KEY, caching.key), caching };
   const marked = setMarkers(request, caching.breakpoints);
   return { request: withReport(marked, { breakpoints: caching.breakpoints.length }), caching };
 }
 
-/** Does the same for a translated body of `request`. */
+/** Does the same for a translated body of `request`, which names `model`. */
 export function withCachingIn(
   body: JsonObject,
   request: ProxyRequest,
-  provider: Provider,
   model: string | undefined,
   options: CachingOptions,
-): {
-  readonly body: JsonObject;
-  readonly request: ProxyRequest;
-  readonly caching: Caching | undefined;
-} {
-  const caching = cachingFor(request, provider, body, model, options);
+): ReturnType<typeof withCaching> & { readonly body: JsonObject } {
+  const caching = cachingFor(request, body, model, options);
   if (caching === undefined || 'notBecause' in caching) return { body, request, caching };
   if ('key' in caching) return { body: { ...body, [CACHE_KEY]: caching.key }, request, caching };
   const marked = withMarkers(body, caching.breakpoints);
@@ -70,32 +66,25 @@ export function withCachingIn(
 
 function cachingFor(
   request: ProxyRequest,
-  provider: Provider,
   body: JsonObject,
   model: string | undefined,
-  { config, services }: CachingOptions,
+  { config, services, provider }: CachingOptions,
 ): Caching | undefined {
   const { endpoint } = request.original;
   if (!config.setsBreakpoints || endpoint.operation !== 'generate') return undefined;
   if (!isRewritable(request)) return undefined;
   if (request.report.mode === 'strict') return { notBecause: 'the mode is strict' };
   if (provider.promptCache === 'off') return { notBecause: 'providers.<name>.prompt_cache is off' };
-  switch (provider.kind) {
-    case 'messages':
-      return markersFor(request, body, provider, model, services);
-    case 'chat':
-      return keyFor(request, body, provider, services);
-    default:
-      return undefined;
-  }
+  const turn = (): Turn => services.conversations.turnOf(request);
+  if (provider.kind === 'messages') return markersFor(body, provider, model, turn);
+  return provider.kind === 'chat' ? keyFor(body, provider, turn) : undefined;
 }
 
 function markersFor(
-  request: ProxyRequest,
   body: JsonObject,
   { promptCache }: Provider,
   model: string | undefined,
-  { conversations }: CachingOptions['services'],
+  turn: () => Turn,
 ): Caching {
   const facts = factsOf(model);
   const minTokens =
@@ -104,7 +93,7 @@ function markersFor(
   if (minTokens === undefined)
     return { notBecause: 'the model is not known to cache what is marked' };
   if (someMarker(body, () => true)) return { notBecause: 'the client sets its own markers' };
-  const { goesOn, isSlow } = conversations.turnOf(request);
+  const { goesOn, isSlow } = turn();
   if (!goesOn) return { notBecause: 'it is the first request of its conversation' };
   if (isSlow) return { notBecause: 'the conversation pauses for longer than the cache lives' };
   const breakpoints = breakpointsIn(body, minTokens);
@@ -114,17 +103,16 @@ function markersFor(
 }
 
 function keyFor(
-  request: ProxyRequest,
   body: JsonObject,
   { origin, promptCache }: Provider,
-  { conversations }: CachingOptions['services'],
+  turn: () => Turn,
 ): Caching | undefined {
   if (promptCache === 'auto' && !takesPromptCacheKey(origin)) return undefined;
   // The provider stores the conversation, and the request alone does not identify it.
   if ((body['previous_response_id'] ?? undefined) !== undefined) return undefined;
   if ((body[CACHE_KEY] ?? undefined) !== undefined)
     return { notBecause: 'the client sets its own key' };
-  const { goesOn, conversation } = conversations.turnOf(request);
+  const { goesOn, conversation } = turn();
   if (!goesOn) return { notBecause: 'it is the first request of its conversation' };
   return { key: `svc-${conversation}` };
 }

@@ -14,6 +14,7 @@ import { isObject, listOf, stringOf } from '../../dialect/json-kind.ts';
 import type { JsonObject } from '../../dialect/json-kind.ts';
 import { ANY_SIGNATURE } from '../../dialect/generative/any-signature.ts';
 import { findItems, findSpans } from '../../wire/json-path.ts';
+import { removeListed } from '../../wire/members.ts';
 import { insertMember, splice } from '../../wire/splice.ts';
 import type { SpliceEdit } from '../../wire/splice.ts';
 
@@ -148,28 +149,19 @@ const ANY = JSON.stringify(ANY_SIGNATURE);
 
 /** Returns `bytes` without these items; every other byte stays. */
 export function withoutThoughts(bytes: Buffer, thoughts: readonly SealedThought[]): Buffer {
-  const [items, marks] = [
-    thoughts.filter(({ path }) => path[0] === 'input'),
-    thoughts.filter(({ path }) => path[0] !== 'input'),
-  ];
+  const items = thoughts.filter(({ path }) => path[0] === 'input');
+  const marks = thoughts.filter(({ path }) => path[0] !== 'input');
   return splice(bytes, [...withoutItems(bytes, items), ...withoutMarks(bytes, marks)]);
 }
 
-/** Removes items from the list `input`, each with one comma. */
-function withoutItems(bytes: Buffer, thoughts: readonly SealedThought[]): SpliceEdit[] {
+/** Removes items from the list `input`. */
+function withoutItems(bytes: Buffer, thoughts: readonly SealedThought[]): readonly SpliceEdit[] {
   if (thoughts.length === 0) return [];
   const [input] = findSpans(bytes, [['input']]);
   if (input === undefined) return [];
-  const items = findItems(bytes, input.start, input.end);
   const removedIndexes = new Set(thoughts.map(({ path }) => path[1]));
-  const kept = items.filter((_, at) => !removedIndexes.has(at));
-  const list = kept.flatMap(({ start, end }, at) =>
-    at === 0 ? [bytes.subarray(start, end)] : [COMMA, bytes.subarray(start, end)],
-  );
-  return [{ ...input, bytes: Buffer.concat([Buffer.from('['), ...list, Buffer.from(']')]) }];
+  return removeListed(findItems(bytes, input.start, input.end), (at) => removedIndexes.has(at));
 }
-
-const COMMA = Buffer.from(',');
 
 /** A call gets the signature that is valid for any model's call; other parts get an empty one. */
 function withoutMarks(bytes: Buffer, thoughts: readonly SealedThought[]): SpliceEdit[] {

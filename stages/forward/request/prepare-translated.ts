@@ -58,15 +58,14 @@ function removableIn(to: TranslatableDialect): readonly Unsupported[] {
   return to === 'messages' ? OF_MESSAGES : [FOREIGN];
 }
 
-/** Translates the request for `target`. */
+/** Translates the request for `target`, whose provider takes requests of the dialect `to`. */
 export function prepareTranslated(
   request: ProxyRequest,
   from: TranslatableDialect,
+  to: TranslatableDialect,
   options: PrepareOptions,
 ): Preparation {
   const { target, provider, services } = options;
-  if (provider.kind === 'passthrough') return { skip: 'it takes no translation' };
-  const to: TranslatableDialect = provider.kind;
   const model = modelAt(request, options);
   const translated = translateRequest(from, to, parseExact(plainBody(request).toString('utf8')), {
     target: targetOf(request),
@@ -83,7 +82,7 @@ export function prepareTranslated(
     const toSend = { request, body, caching: undefined };
     return { ready: toPrepared(toSend, { ...translated, path }, to, options) };
   }
-  const cached = withCachingIn(whole, request, provider, model, options);
+  const cached = withCachingIn(whole, request, model, options);
   return { ready: toPrepared(cached, translated, to, options) };
 }
 

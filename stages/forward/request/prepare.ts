@@ -108,7 +108,7 @@ function forAccount(request: ProxyRequest, { credential }: RouteTarget): ProxyRe
 }
 
 /** Returns true for what a provider of another kind can serve: answers, and counts of tokens. */
-function isTranslated(operation: Operation, { kind }: Provider): boolean {
+function isTranslated(operation: Operation, kind: Provider['kind']): boolean {
   return operation === 'generate' || (operation === 'count_tokens' && countsTokens(kind));
 }
 
@@ -131,13 +131,9 @@ function prepareWire(
   }
   const { endpoint, body } = request.original;
   const from = endpoint.dialect;
-  if (
-    !isTranslated(endpoint.operation, provider) ||
-    !isTranslatable(from) ||
-    provider.kind === 'passthrough'
-  ) {
-    return { skip: `${provider.kind} cannot serve this path` };
-  }
+  const to = provider.kind;
+  if (!isTranslated(endpoint.operation, to) || !isTranslatable(from) || to === 'passthrough')
+    return { skip: `${to} cannot serve this path` };
   if (body.untouchable !== undefined)
     return {
       skip:
@@ -146,7 +142,7 @@ function prepareWire(
           : `the request must not be rewritten (${body.untouchable})`,
     };
   return loadTranslation().then(({ prepareTranslated }) =>
-    prepareTranslated(request, from, options),
+    prepareTranslated(request, from, to, options),
   );
 }
 
@@ -179,7 +175,7 @@ async function prepareSame(request: ProxyRequest, options: PrepareOptions): Prom
   const own = forProvider(sent.request, options);
   const marked = withMarkedInstructions(own, modelOf(own), kept.isBound);
   const isMarked = marked !== undefined && options.unsupported.has(MIDDLE);
-  const cached = withCaching(isMarked ? marked : own, options.provider, options);
+  const cached = withCaching(isMarked ? marked : own, options);
   const mayMark = marked !== undefined;
   const thoughts = repairThoughts(request, options);
   const decided = { sent, isBound, dropsThoughts, isMarked, mayMark, notes: fit.notes, thoughts };
