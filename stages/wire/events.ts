@@ -137,17 +137,6 @@ export class EventCursor {
   }
 }
 
-/** Visits the start and end of each event in a run. */
-function walk(run: EventRun, visit: (start: number, end: number) => void): void {
-  const { bytes, before } = run;
-  for (let start = 0; start < bytes.length;) {
-    const found = run.isPart ? -1 : nextEnd(bytes, start, bytes.length, before);
-    const end = found < 0 ? bytes.length : found;
-    visit(start, end);
-    start = end;
-  }
-}
-
 /**
  * Visits the events of `bytes` that contain one of `needles`, in order, each with its start and
  * end. One native search over all of them. It is fast for a needle of at most seven bytes whose
@@ -244,17 +233,21 @@ export function lastEvents(bytes: Buffer, count: number): Buffer | undefined {
 }
 
 /** Reads a stream's events one by one. */
-export type EventReader = ReturnType<typeof createEventReader>;
+export interface EventReader {
+  /**
+   * Takes the next bytes and returns the events they complete. The events' bytes, concatenated,
+   * equal the input.
+   */
+  push(bytes: Buffer): ChunkEvent[];
+  /**
+   * Returns the rest at the end of the stream, read as if its blank line had arrived; undefined if
+   * there is none.
+   */
+  rest(): ChunkEvent | undefined;
+}
 
-/**
- * Creates a reader of one stream. `maxEventBytes` (1 MiB by default) bounds its buffer: an event
- * beyond it is returned in pieces of that size whose `data` is undefined.
- */
-export function createSplitter({
-  maxEventBytes,
-}: { readonly maxEventBytes?: number } = {}): EventReader {
+function readEvents(read: PieceReader, maxEventBytes?: number): EventReader {
   const cursor = new EventCursor(maxEventBytes);
-  const read = createPieceReader();
   return {
     push: (bytes) => cursor.push(bytes).flatMap((run) => eventsIn(run, read)),
     rest() {
@@ -264,48 +257,41 @@ export function createSplitter({
   };
 }
 
+/**
+ * Creates a reader of one stream. `maxEventBytes` (1 MiB by default) bounds its buffer: an event
+ * beyond it is returned in pieces of that size whose `data` is undefined.
+ */
+export function createSplitter(options: { readonly maxEventBytes?: number } = {}): EventReader {
+  return readEvents(createPieceReader(), options.maxEventBytes);
+}
+
 const MAX_READ_MIB = 32;
 
 /**
  * Creates a reader that must not miss an event, since whatever is built from them would silently
  * lack one. Throws `bad_gateway` for an event of more than `maxEventBytes`, 32 MiB by default.
  */
-export function createEventReader(maxEventBytes = MAX_READ_MIB * 1024 * 1024) {
-  const splitter = createSplitter({ maxEventBytes });
-  const checked = (piece: ChunkEvent): ChunkEvent => {
-    if (piece.data === undefined && piece.bytes.length >= maxEventBytes) throw tooLong();
-    return piece;
-  };
-  return {
-    /**
-     * Takes the next bytes and returns the events they complete. The events' bytes, concatenated,
-     * equal the input.
-     */
-    push: (bytes: Buffer): ChunkEvent[] => splitter.push(bytes).map(checked),
-    /**
-     * Returns the rest at the end of the stream, read as if its blank line had arrived; undefined
-     * if there is none.
-     */
-    rest(): ChunkEvent | undefined {
-      const piece = splitter.rest();
-      return piece && checked(piece);
-    },
-  };
-}
-
-function tooLong(): SvcError {
-  return new SvcError(
-    'bad_gateway',
-    `The provider sent an event of more than ${MAX_READ_MIB} MiB, which can only be passed through unchanged`,
-  );
+export function createEventReader(maxEventBytes = MAX_READ_MIB * 1024 * 1024): EventReader {
+  const read = createPieceReader();
+  const message = `The provider sent an event of more than ${MAX_READ_MIB} MiB, which can only be passed through unchanged`;
+  return readEvents((bytes, isPart) => {
+    if (isPart) throw new SvcError('bad_gateway', message);
+    return read(bytes, isPart);
+  }, maxEventBytes);
 }
 
 type PieceReader = (bytes: Buffer, isPart: boolean) => ChunkEvent;
 
 /** Parses a run into events; a part has no data. */
 export function eventsIn(run: EventRun, read: PieceReader = createPieceReader()): ChunkEvent[] {
+  const { bytes, isPart, before } = run;
   const events: ChunkEvent[] = [];
-  walk(run, (start, end) => void events.push(read(run.bytes.subarray(start, end), run.isPart)));
+  for (let start = 0; start < bytes.length;) {
+    const found = isPart ? -1 : nextEnd(bytes, start, bytes.length, before);
+    const end = found < 0 ? bytes.length : found;
+    events.push(read(bytes.subarray(start, end), isPart));
+    start = end;
+  }
   return events;
 }
 

@@ -56,15 +56,13 @@ export async function readAnswer(
   const { admission, scope } = options;
   const head = toHead(prepared, response, scope);
   if (isBodiless(response.status, prepared.request.original.body.method)) {
-    admission.content();
-    admission.release();
     response.body.cancel(undefined);
-    return { answer: [head, END] };
+    return complete([head, END], admission);
   }
   try {
     if (isPage(prepared, head)) {
       response.body.cancel(new Error('not an answer'));
-      return noAnswer(prepared, head, 'a web page', options);
+      return { error: noAnswer(prepared, head, 'a web page in place of an answer', admission) };
     }
     if (isReadWhole(prepared, head)) return await readDocument(prepared, response, head, options);
     const encoding = readEncoding(response);
@@ -109,12 +107,14 @@ async function readDocument(
   // It has outgrown the collection limit, or is an error without an end, and continues as a stream.
   if (!isWhole(answer)) return { answer, live: passingSteps(watchBody(head, options), undefined) };
   if (answer.length === 2 && isAnswered(prepared, head))
-    return noAnswer(prepared, head, 'nothing', options);
+    return { error: noAnswer(prepared, head, 'nothing in place of an answer', admission) };
   if (!isErrorDocument(await errorBytes(prepared, head, answer[1])))
     return complete(answer, admission);
-  admission.errorEvent();
-  admission.release();
-  return declaredFailure(prepared, head, answer);
+  // Another provider may take over, or the client gets the error unchanged.
+  return {
+    error: noAnswer(prepared, head, 'an error', admission),
+    errorAnswer: [Object.freeze({ ...head, failed: true }), ...answer.slice(1)],
+  };
 }
 
 /** Returns true for what should be the answer of a model. */
@@ -128,17 +128,19 @@ function isPage(prepared: Prepared, head: HeadFrame): boolean {
   return isAnswered(prepared, head) && /^(?:text\/html|application\/xhtml)/.test(type);
 }
 
-/** A success without an answer: useless to the client, and another provider may have one. */
+/**
+ * Reports a success without an answer: useless to the client, and another provider may have one.
+ */
 function noAnswer(
   { provider }: Prepared,
   { status }: HeadFrame,
   what: string,
-  { admission }: ReadOptions,
-): Read {
+  admission: Admission,
+): SvcError {
   admission.errorEvent();
   admission.release();
-  const message = `Provider '${provider.name}' answered ${status} with ${what} in place of an answer`;
-  return { error: new SvcError('bad_gateway', message, { code: 'PROVIDER_004' }) };
+  const message = `Provider '${provider.name}' answered ${status} with ${what}`;
+  return new SvcError('bad_gateway', message, { code: 'PROVIDER_004' });
 }
 
 /** Returns the result for a complete document that is not an error. */
@@ -165,22 +167,6 @@ async function errorBytes(
   if (chunk.bytes.length > MAX_ENCODED_ERROR_BYTES) return NOTHING;
   const encoding = headerValue(head.headers, 'content-encoding');
   return decodeBody(chunk.bytes, encoding, MAX_GATHERED_BYTES).catch(() => NOTHING);
-}
-
-/**
- * Handles an error under a success status: another provider may take over, or the client gets it
- * unchanged.
- */
-function declaredFailure(
-  { provider }: Prepared,
-  head: HeadFrame,
-  [, ...rest]: readonly ProxyFrame[],
-): Read {
-  const message = `Provider '${provider.name}' answered ${head.status} with an error`;
-  return {
-    error: new SvcError('bad_gateway', message, { code: 'PROVIDER_004' }),
-    errorAnswer: [Object.freeze({ ...head, failed: true }), ...rest],
-  };
 }
 
 /**
