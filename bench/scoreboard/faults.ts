@@ -162,8 +162,8 @@ export const FAULTS: readonly Row[] = [
     test: 'a hook that throws or hangs fails its own request, or none if it is set to pass',
     sabotage: {
       file: 'plugins/guarded.ts',
-      before: "    if (onFault === 'pass') return undefined;\n    throw thrown;",
-      after: '    throw thrown;',
+      before: "    if (onFault === 'pass') return undefined;\n    throw stageFault(node, thrown);",
+      after: '    throw stageFault(node, thrown);',
     },
   },
 ];
