@@ -95,6 +95,8 @@ function createListener(handlers: ListenerHandlers): Server {
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
     noDelay: true,
+    // One piece of a response fits, so that the end of a short stream leaves in the same write.
+    highWaterMark: 32 * 1024,
   });
   // node silently hides fields past its limit, so we count them ourselves.
   server.maxHeadersCount = 0;
