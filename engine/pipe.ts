@@ -57,16 +57,15 @@ export function toHandlerStream<F extends Frame>(
 ): TransformStream<Item<F>, Item<F>> {
   const handlers = new SegmentRun(segment, scope, from);
   return new TransformStream<Item<F>, Item<F>>({
-    async transform(item, controller) {
-      const frames: F[] = [];
-      for (const frame of framesIn(item)) {
-        frames.push(...(await handlers.pass(frame)));
-        if (handlers.rest === undefined) continue;
-        onReplaced({ frames, rest: handlers.rest });
-        controller.terminate();
-        return;
-      }
-      if (frames.length > 0) controller.enqueue(frames);
+    transform(item, controller) {
+      const put = (frames: readonly F[]): void => {
+        if (handlers.rest !== undefined) {
+          onReplaced({ frames, rest: handlers.rest });
+          controller.terminate();
+        } else if (frames.length > 0) controller.enqueue(frames);
+      };
+      const passed = handlers.pass(framesIn(item));
+      return passed instanceof Promise ? passed.then(put) : put(passed);
     },
   });
 }

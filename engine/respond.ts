@@ -66,26 +66,30 @@ export async function sendLive<F extends Frame>(
  * within a millisecond.
  */
 function toWritable<F extends Frame>(sink: Sink<F>, scope: RunScope<F>): WritableStream<Item<F>> {
-  const guarded = async (work: () => void | Promise<void>): Promise<void> => {
-    try {
-      await work();
-    } catch (thrown) {
-      scope.sinkFault = thrown;
-      throw thrown;
-    }
+  const fault = (thrown: unknown): never => {
+    scope.sinkFault = thrown;
+    throw thrown;
   };
   return new WritableStream<Item<F>>({
     start: (controller) => void scope.onCancel(() => controller.error(scope.cancelled())),
-    write: (item) =>
-      guarded(async () => {
-        for (const frame of framesIn(item)) {
-          scope.recordSent(frame);
-          await sink.write(frame);
+    async write(item) {
+      for (const frame of framesIn(item)) {
+        scope.recordSent(frame);
+        try {
+          const written = sink.write(frame);
+          if (written !== undefined) await written;
+        } catch (thrown) {
+          fault(thrown);
         }
-      }),
-    close() {
+      }
+    },
+    async close() {
       scope.mustBeComplete();
-      return guarded(() => sink.end());
+      try {
+        await sink.end();
+      } catch (thrown) {
+        fault(thrown);
+      }
     },
   });
 }
@@ -128,11 +132,7 @@ async function throughHandlers<F extends Frame>(
   from = 0,
 ): Promise<readonly F[]> {
   const handlers = new SegmentRun(segment, scope, from);
-  const passed: F[] = [];
-  for (const frame of frames) {
-    passed.push(...(await handlers.pass(frame)));
-    if (handlers.rest !== undefined) break;
-  }
+  const passed = await handlers.pass(frames);
   const { answer, place = 0, node } = handlers.rest ?? {};
   if (answer === undefined) return passed;
   const more = await collect(answer, scope).catch((thrown: unknown) => {

@@ -30,6 +30,9 @@ export interface Rest<F extends Frame> {
   readonly node: string;
 }
 
+/** Frames on their way through handlers: yields what a handler promised, and gets its result. */
+type Passing<F extends Frame> = Generator<Promise<Handled<F>>, readonly F[], Handled<F>>;
+
 /** Above this many steps, reading the clock around each would cost more than 3 µs a frame. */
 const MAX_TIMED_STEPS = 32;
 
@@ -48,9 +51,40 @@ export class SegmentRun<F extends Frame> {
   }
 
   /**
-   * Returns the frames that replace `frame`. Rejects with a handler's error, named after its node.
+   * Returns the frames that replace `frames`, as a promise only if a handler returned one: awaiting
+   * nothing costs 6 % of a burst of events. Fails with a handler's error, named after its node.
    */
-  async pass(frame: F, from = this.#from): Promise<readonly F[]> {
+  pass(frames: readonly F[]): readonly F[] | Promise<readonly F[]> {
+    const passing = this.#passAll(frames, this.#from);
+    const next = passing.next();
+    return next.done === true ? next.value : this.#finish(passing, next.value);
+  }
+
+  /** Resumes `passing` whenever the promise it waits for settles. */
+  async #finish(passing: Passing<F>, promise: Promise<Handled<F>>): Promise<readonly F[]> {
+    for (let pending = promise; ;) {
+      const resume = await this.#scope.raceAnswer(pending).then(
+        (result) => () => passing.next(result),
+        (thrown: unknown) => () => passing.throw(thrown),
+      );
+      const next = resume();
+      if (next.done === true) return next.value;
+      pending = next.value;
+    }
+  }
+
+  *#passAll(frames: readonly F[], from: number): Passing<F> {
+    const { rest } = this;
+    const passed: F[] = [];
+    for (const frame of frames) {
+      passed.push(...(yield* this.#passOne(frame, from)));
+      // A handler has replaced the rest of these frames.
+      if (this.rest !== rest) break;
+    }
+    return passed;
+  }
+
+  *#passOne(frame: F, from: number): Passing<F> {
     const steps = this.#segment.steps.get(frame.kind);
     if (steps === undefined) return [frame];
     const isTimed = steps.length <= MAX_TIMED_STEPS;
@@ -63,7 +97,7 @@ export class SegmentRun<F extends Frame> {
       let result: Handled<F>;
       try {
         const handled = step.handle?.(current, nodeRun);
-        result = handled instanceof Promise ? await this.#scope.raceAnswer(handled) : handled;
+        result = handled instanceof Promise ? yield handled : handled;
       } catch (thrown) {
         throw toSvcError(thrown, nodeRun.node);
       }
@@ -78,18 +112,13 @@ export class SegmentRun<F extends Frame> {
         nodeRun.recordFrame(inMs, outMs);
         inMs = outMs;
       } else nodeRun.countFrame();
-      if (isReplaced) return this.#replace(result, current, step, nodeRun);
+      if (isReplaced) return yield* this.#replace(result, current, step, nodeRun);
     }
     return [current];
   }
 
   /** Handles a handler's result for `frame` that is not simply another frame of its kind. */
-  async #replace(
-    result: Handled<F>,
-    frame: F,
-    step: Step<F>,
-    nodeRun: NodeRun,
-  ): Promise<readonly F[]> {
+  *#replace(result: Handled<F>, frame: F, step: Step<F>, nodeRun: NodeRun): Passing<F> {
     const { kinds } = this.#scope;
     const { node } = nodeRun;
     const place = step.place + 1;
@@ -104,14 +133,7 @@ export class SegmentRun<F extends Frame> {
     }
     if (frame.kind !== kinds.last && frames.at(-1)?.kind === kinds.last)
       this.#goOnWith({ answer: undefined, place, node });
-    const passed: F[] = [];
-    const { rest } = this;
-    for (const each of frames) {
-      passed.push(...(await this.pass(each, place)));
-      // A later handler has replaced the rest of these frames.
-      if (this.rest !== rest) break;
-    }
-    return passed;
+    return yield* this.#passAll(frames, place);
   }
 
   #goOnWith(rest: Rest<F>): void {
