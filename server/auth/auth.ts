@@ -169,7 +169,8 @@ export function createKeyring(options: {
     },
     check(presented) {
       check();
-      if (presented === '' || presented.length > MAX_KEY_CHARS) return 'unknown';
+      if (all.length === 0 || presented === '' || presented.length > MAX_KEY_CHARS)
+        return 'unknown';
       const offered = digest(presented);
       let found: KnownKey | undefined;
       // No early exit: the time must not depend on which key matches.
