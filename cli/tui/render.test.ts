@@ -9,7 +9,7 @@ import type { Size } from './render.ts';
 import { press } from './keys.ts';
 import { requestLines } from './requests.ts';
 import type { Model } from './model.ts';
-import { SIZES, row, REPORT, LIVE, MODEL, PLAIN, VIEWS } from './screens-testing.ts';
+import { SIZES, row, REPORT, LIVE, MODEL, PLAIN, TRACE, VIEWS } from './screens-testing.ts';
 
 const textOf = (model: Model, size: Size) => renderScreen(model, size, PLAIN).lines.join('\n');
 
@@ -192,6 +192,26 @@ test('the selected request is marked, stays selected as others arrive, and opens
   assert.match(printed, /^parse {3}█·+ +1\.0 ms$/m);
   assert.match(printed, /^▸ x {5}·+×+ +60 ms$/m);
   assert.is((press(opened, { name: 'escape' }, 20) as Model).detail, undefined);
+});
+
+test('the reason of a refused request is shown, and those of earlier attempts below the attempts', () => {
+  const [, view] = VIEWS.find(([name]) => name === 'request')!;
+  const attempt = (provider: string, words: string) => ({
+    ...TRACE.attempts[0]!,
+    provider,
+    status: 400,
+    failure: null,
+    words,
+  });
+  const attempts = [attempt('messages', 'tools.0: too long'), attempt('spare', 'no such model')];
+  const trace = { ...TRACE, error: null, status: 400, attempts };
+  const { detail } = view;
+  const json = { ...detail!.json!, trace };
+  const printed = textOf({ ...view, detail: { ...detail!, json } }, { columns: 80, rows: 40 });
+  const at = (text: string) => printed.indexOf(text);
+  const [reason, stages] = [at('spare answered 400: no such model'), at('Stages')];
+  assert.ok(reason > 0 && reason < stages, printed);
+  assert.ok(at('messages answered 400: tools.0: too long') > at('Attempts at providers'));
 });
 
 test('filters failed requests, opens views by number, and quits', () => {

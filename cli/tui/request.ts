@@ -8,6 +8,7 @@ import {
   modelOf,
   outcomeOf,
   outcomeTone,
+  providerMessages,
   requestFacts,
 } from '../../server/dashboard/page/request/request-facts.ts';
 import {
@@ -45,6 +46,8 @@ export function requestDetail(model: Model, width: number, colors: Colors): stri
   ];
   if (trace?.error !== undefined && trace.error !== null)
     lines.push(...wrap(withoutControls(trace.error), width).map(colors.red));
+  const reason = trace === null ? undefined : providerMessages(trace).reason;
+  if (reason !== undefined) lines.push(...wrap(withoutControls(reason), width).map(colors.red));
   if (request !== null) lines.push('', ...figures(request, colors));
   lines.push('');
   if (trace === null) lines.push(NO_STAGES);
@@ -108,5 +111,8 @@ function attempts(trace: Trace, width: number, colors: Colors): string[] {
     '',
     colors.bold('Attempts at providers'),
     ...grid(ATTEMPT_COLUMNS, trace.attempts, width, colors),
+    ...providerMessages(trace).earlier.flatMap((text) =>
+      wrap(`    ${withoutControls(text)}`, width).map(colors.dim),
+    ),
   ];
 }

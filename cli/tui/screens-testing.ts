@@ -67,6 +67,7 @@ export const TRACE = {
       head_ms: 9,
       status: 502,
       failure: HOSTILE,
+      words: HOSTILE,
     },
   ],
 } as unknown as Trace;

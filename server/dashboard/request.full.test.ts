@@ -6,8 +6,10 @@ import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../fixtures/proxy.ts';
+import { answer } from '../../fixtures/upstream.ts';
+import { jsonAnswer } from '../../fixtures/upstream/answer.ts';
 import { NARROW, withBrowser } from '../../fixtures/server/dashboard-browser.ts';
-import { closeClients } from '../../fixtures/server/exchange.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 import { askWithResult } from '../../fixtures/server/tool-result.ts';
 import type { OneRequestJson } from './contract.ts';
 
@@ -102,6 +104,35 @@ test('received and sent text are shown side by side, and a search also finds unc
     await narrow.page.goto(`${t.proxy.url}/dashboard/request/${id}`);
     await narrow.page.locator('.diff.one .removed').first().waitFor();
     assert.equal([...faults, ...narrow.faults], []);
+  }));
+
+test('a provider’s refusal is shown with its reason, without keys', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    const key = 'a-key-of-the-client-alone';
+    const message = `messages.1: tool_use ids must have a result (key ${key})`;
+    const refusal = { type: 'error', error: { type: 'invalid_request_error', message } };
+    t.upstream.script(
+      undefined,
+      answer(() => jsonAnswer(400, refusal)),
+    );
+    const refused = await exchange(t.proxy.port, {
+      body: json(MESSAGE),
+      headers: { 'x-api-key': key },
+    });
+    assert.is(refused.status, 400);
+    assert.ok(refused.text.includes(key), 'the client gets what the provider sent');
+    const [row] = await t.rows(1);
+    for (const viewport of [undefined, NARROW]) {
+      const { page, faults } = await open(viewport);
+      await page.goto(`${t.proxy.url}/dashboard/request/${row!.id}`);
+      await page
+        .getByRole('alert')
+        .getByText(
+          'messages answered 400: messages.1: tool_use ids must have a result (key [redacted])',
+        )
+        .waitFor();
+      assert.equal(faults, []);
+    }
   }));
 
 test('JSON and ids appear only in the raw view, which can be copied', () =>

@@ -2,6 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { clientKey, withPair, withSpare } from '../../fixtures/forward/pair.ts';
+import { answer as answering } from '../../fixtures/upstream.ts';
+import { jsonAnswer } from '../../fixtures/upstream/answer.ts';
 import { withPlainUpstream } from '../../fixtures/plain-upstream.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
@@ -48,6 +50,29 @@ test('the error of a provider is quoted in its own words', () =>
       const { providers, cost } = await why(t);
       assert.equal(providers, [`messages: status ${status}: ${error.message}`]);
       assert.is(cost, 'nothing: an error bills nothing');
+    }
+  }));
+
+test('a message at any usual place of an error is quoted, without the client’s key', () =>
+  withProxy({}, async (t) => {
+    const text = 'The model is not supported for key-of-the-client';
+    const bodies = [
+      { detail: text },
+      { message: text },
+      { error: text },
+      { error: { message: text } },
+    ];
+    for (const [index, body] of bodies.entries()) {
+      const stop = t.upstream.script(
+        undefined,
+        answering(() => jsonAnswer(400, body)),
+      );
+      const headers = { 'x-api-key': 'key-of-the-client' };
+      await exchange(t.proxy.port, { body: json(MESSAGE), headers });
+      stop();
+      await t.rows(index + 1);
+      const { providers } = await why(t);
+      assert.equal(providers, ['messages: status 400: The model is not supported for [redacted]']);
     }
   }));
 

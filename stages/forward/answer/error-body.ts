@@ -125,6 +125,9 @@ export async function messageOf(answer: Answer<ProxyFrame>): Promise<string | un
   const first: unknown = Array.isArray(document) ? document[0] : document;
   if (!isObject(first)) return undefined;
   const { error } = first;
-  const message = isObject(error) ? error['message'] : (error ?? first['message']);
+  // FastAPI servers, such as the one that answers Codex subscriptions, have only a `detail`.
+  const message = isObject(error)
+    ? error['message']
+    : (error ?? first['message'] ?? first['detail']);
   return typeof message === 'string' ? truncateText(message, MAX_MESSAGE_CHARS) : undefined;
 }

@@ -1,5 +1,5 @@
 /** Texts about one request, shared by both dashboards. */
-import type { RequestJson } from '../../contract.ts';
+import type { RequestJson, Trace } from '../../contract.ts';
 import type { Tone } from '../../../words/problems.ts';
 import { counted } from '../../../words/counted.ts';
 import { missInWords } from '../../../words/miss-words.ts';
@@ -95,6 +95,24 @@ function joinKnown(...parts: readonly Part[]): string {
 /** Returns what the vault added to the request, in words. */
 export function injectionWords(injection: NonNullable<RequestJson['vault_injection']>): string {
   return `${counted(injection.chunks_injected, 'piece')}, ${wholeNumber(injection.tokens_added)} tokens, ${dollars(injection.cost_added)}`;
+}
+
+/**
+ * Returns the messages with which providers refused the request: `reason`, if the client got it as
+ * its answer, and those of the `earlier` attempts.
+ */
+export function providerMessages({ status, error, attempts }: Trace) {
+  const messages = attempts.flatMap((attempt) =>
+    attempt.words === undefined
+      ? []
+      : [`${attempt.provider} answered ${attempt.status ?? NONE}: ${orDash(attempt.words)}`],
+  );
+  // An error of svc's own replaces the provider's.
+  const isReason = error === null && (status ?? 0) >= 400 && attempts.at(-1)?.words !== undefined;
+  return {
+    reason: isReason ? messages.at(-1) : undefined,
+    earlier: isReason ? messages.slice(0, -1) : messages,
+  };
 }
 
 /** Shown in place of stages that are no longer kept. */

@@ -15,7 +15,7 @@ import { localMoment } from '../local-time.ts';
 import { onRows } from '../live.ts';
 import { Changes } from './request-changes.tsx';
 import { CostByUnit } from './request-cost.tsx';
-import { NO_STAGES, injectionWords, requestFacts } from './request-facts.ts';
+import { NO_STAGES, injectionWords, providerMessages, requestFacts } from './request-facts.ts';
 import { ModelName, Outcome } from '../requests/request-columns.tsx';
 import { Table } from '../requests/table.tsx';
 import { Waterfall } from './waterfall.tsx';
@@ -98,6 +98,7 @@ function Details({ json, lost, id }: Loaded & { readonly id: string }) {
         <CopyButton text={id} what="the id" label="Copy id" />
       </p>
       <Fault text={trace?.error ?? undefined} />
+      <Fault text={trace === null ? undefined : providerMessages(trace).reason} />
       {request !== null && <RequestCard row={request} trace={trace} />}
       <CostByUnit units={json.cost_units} />
       {trace === null ? (
@@ -193,14 +194,21 @@ function TokenBar({ row }: { readonly row: RequestJson }) {
   );
 }
 
-function Attempts({ trace: { attempts } }: { readonly trace: Trace }) {
+function Attempts({ trace }: { readonly trace: Trace }) {
+  const { attempts } = trace;
   if (attempts.length === 0) return null;
+  const { earlier } = providerMessages(trace);
   return (
     <section class="card flush">
       <header>
         <h2>Attempts at providers</h2>
       </header>
       <Table columns={ATTEMPT_COLUMNS} rows={attempts} />
+      {earlier.map((text) => (
+        <p key={text} class="quiet inset">
+          {text}
+        </p>
+      ))}
     </section>
   );
 }
