@@ -114,7 +114,8 @@ export const forwardedOperations: readonly Operation[] = [
       errors: UPSTREAM_ERRORS,
     },
     'post /v1beta/models/:model:streamGenerateContent': {
-      summary: 'Generative content, streamed',
+      summary:
+        'Generative content, streamed: as events with `?alt=sse` or `?$alt=sse`, else as one array',
       parameters: [MODEL, ...OURS],
       request: ref('AnyRequest'),
       response: { ...json(free), ...stream },

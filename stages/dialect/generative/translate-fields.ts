@@ -42,7 +42,8 @@ function snake(name: string): string {
 
 /**
  * Reads `…/models/<model>:<method>?alt=sse`; undefined for any other path. `events` is true if the
- * client wants its stream as events and not as one JSON array.
+ * client wants its stream as events and not as one JSON array: `alt` is also accepted as `$alt`, the
+ * name that Google's REST conventions give it.
  */
 export function readGenerativeTarget(target: string) {
   const at = target.indexOf('/models/');
@@ -50,6 +51,7 @@ export function readGenerativeTarget(target: string) {
   const match = /^\/models\/([^?]+):([A-Za-z]+)(?:\?(.*))?$/.exec(target.slice(at));
   if (match === null) return undefined;
   const [, model, method, query] = match;
-  const events = new URLSearchParams(query ?? '').get('alt') === 'sse';
+  const parameters = new URLSearchParams(query ?? '');
+  const events = parameters.get('alt') === 'sse' || parameters.get('$alt') === 'sse';
   return { model: decodedName(model!), method: method!, events };
 }

@@ -37,7 +37,7 @@ export function toOneDocument(request: ProxyRequest, from: TranslatableDialect):
       isGenerative
         ? path
             .replace(':streamGenerateContent', ':generateContent')
-            .replace(/([?&])alt=sse&?/, '$1')
+            .replace(/([?&])(?:\$|%24)?alt=sse&?/, '$1')
         : path,
   };
 }
