@@ -5,8 +5,8 @@ import { createBlockCache } from './cache.ts';
 import { compressConversation, emptyState } from './conversation.ts';
 import type { ConversationBlock } from './blocks.ts';
 import { hasMark } from '../text/has-mark.ts';
-import { ConversationMemo } from './memo.ts';
 import { splitPasted } from './user-text.ts';
+import { createConversationCompressor } from '../worker/conversation-compressor.ts';
 import { CONVERSATION, LOG, PROSE, SOURCE } from '../../../fixtures/compress/texts.ts';
 import { restoreReferences } from '../decode/decoders.ts';
 
@@ -94,35 +94,52 @@ test('leaves protected blocks unchanged and compresses the others', () => {
   }
 });
 
-test('gives every prefix of a conversation the same bytes: alone, with caches, after a restart', () => {
+test('gives every prefix of a conversation the same bytes: alone, with caches, after a restart', async () => {
   const blocks = conversation();
   const whole = compressConversation(blocks, OPTIONS).map((outcome) => outcome.text);
-  const memo = new ConversationMemo(4);
   const cache = createBlockCache(100);
+  const compressor = createConversationCompressor(100);
   for (let end = 1; end <= blocks.length; end++) {
     const part = blocks.slice(0, end);
     const expected = whole.slice(0, end);
     for (const out of [
       compressConversation(part, OPTIONS),
       compressConversation(part, OPTIONS, createBlockCache(0)),
-      memo.compress(part, OPTIONS, cache),
-      new ConversationMemo(0).compress(part, OPTIONS, cache),
+      compressConversation(part, OPTIONS, cache),
+      await compressor.compress({ blocks: part, options: OPTIONS, conversation: 'c' }),
     ]) {
       assert.equal(
-        out.map((outcome) => outcome.text),
+        out.map(({ text }, at) => text ?? part[at]!.text),
         expected,
       );
     }
   }
 });
 
-test('keeps branches of a remembered conversation separate', () => {
+test('keeps branches of a remembered conversation separate', async () => {
   const blocks = conversation();
-  const memo = new ConversationMemo(4);
-  memo.compress(blocks.slice(0, 9), OPTIONS);
-  memo.compress(blocks, OPTIONS);
-  const branch = [...blocks.slice(0, 9), { ...blocks[9]!, text: LOG }];
-  assert.equal(memo.compress(branch, OPTIONS), compressConversation(branch, OPTIONS));
+  const jobOf = (part: typeof blocks) => ({ blocks: part, options: OPTIONS, conversation: 'c' });
+  const compressor = createConversationCompressor(100);
+  await compressor.compress(jobOf(blocks.slice(0, 9)));
+  await compressor.compress(jobOf(blocks));
+  const branch = jobOf([...blocks.slice(0, 9), { ...blocks[9]!, text: LOG }]);
+  const fresh = await createConversationCompressor(0).compress(branch);
+  assert.equal(await compressor.compress(branch), fresh);
+});
+
+test('applies a question added to a message to the message’s other texts', () => {
+  const text = `Notes:\n\n${PROSE}\n\nHere it is.`;
+  const parts = [
+    { message: 0, text },
+    { message: 0, text: 'Which bridges did Harbour12 lose?' },
+    { message: 2, text: `${text} Which year?` },
+  ].map((part, index) => ({ index, role: 'user', kind: 'user_text', ...part }) as const);
+  const options = { ...OPTIONS, userProse: true };
+  const [before, asked, later] = [1, 2, 3].map(
+    (count) => compressConversation(parts.slice(0, count), options)[0]!.text,
+  );
+  assert.is.not(before, asked);
+  assert.is(later, asked);
 });
 
 test('leaves compressed text unchanged when it is compressed again', () => {

@@ -96,7 +96,7 @@ export interface BlockOutcome
 
 /** Error results up to this many characters are never touched. */
 const ERROR_CHARS = 8000;
-/** The state before a block: it grows block by block, and is what the memo keeps. */
+/** The state before a block: it grows block by block, and is kept for the next turn. */
 export interface ConversationState {
   readonly outcomes: BlockOutcome[];
   readonly sent: SentLines;
@@ -120,25 +120,26 @@ export function emptyState(): ConversationState {
 export type OnBlockDecided = (decided: readonly BlockOutcome[], next: ConversationBlock) => void;
 
 /**
- * Returns the outcome of every block. `state` may already hold those of the first blocks (see
- * `memo.ts`); it is extended in place, by whole blocks: a block for which `GrammarNeeded` is thrown
- * leaves no trace in it. `cache` only saves time. If an algorithm fails on a block, that
- * algorithm's share of the work is skipped.
+ * Returns the outcome of every block. `state` may already hold those of the first blocks. `cache`
+ * only saves time.
  */
 export function compressConversation(
   blocks: readonly ConversationBlock[],
   options: ConversationOptions,
   cache?: BlockCache,
   state: ConversationState = emptyState(),
-  watch?: OnBlockDecided,
-  queries: readonly string[] = queriesOf(blocks),
 ): readonly BlockOutcome[] {
   const done = state.outcomes.length;
-  compressNextBlocks(blocks.slice(done), options, cache, state, watch, queries.slice(done));
+  const queries = queriesOf(blocks).slice(done);
+  compressNextBlocks(blocks.slice(done), options, cache, state, undefined, queries);
   return state.outcomes;
 }
 
-/** Adds the outcomes of the `blocks` that follow those in `state`, as `compressConversation` does. */
+/**
+ * Adds the outcomes of the `blocks` that follow those in `state`, by whole blocks: one for which
+ * `GrammarNeeded` is thrown leaves no trace in it. If an algorithm fails on a block, that
+ * algorithm's share of the work is skipped.
+ */
 export function compressNextBlocks(
   blocks: readonly ConversationBlock[],
   options: ConversationOptions,

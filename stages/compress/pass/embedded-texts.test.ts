@@ -8,8 +8,8 @@ import { inlineTexts, readTexts, restoreReferences } from '../decode/decoders.ts
 import { CONVERSATION, LOG, PROSE, SOURCE } from '../../../fixtures/compress/texts.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { ConversationBlock } from './blocks.ts';
+import { createConversationCompressor } from '../worker/conversation-compressor.ts';
 import { compressConversation, emptyState, type ConversationOptions } from './conversation.ts';
-import { ConversationMemo } from './memo.ts';
 
 /** Prose in several lines, as in documents. */
 const NOTES = PROSE.replaceAll('. ', '.\n');
@@ -80,7 +80,7 @@ test('refers to an earlier document that was sent unchanged', () => {
   assert.match(textOf(out, 1), /^\[svc lines 1–\d+ of text 1 of result 1 \(a\.ts\) again\]/);
 });
 
-test('gives every prefix of a conversation the same bytes, with and without a memo', () => {
+test('gives every prefix of a conversation the same bytes, continued or alone', async () => {
   const blocks = conversation(
     read(['/w/a.ts', SOURCE], ['/w/b.md', NOTES]),
     ran('npm run build', LOG),
@@ -91,16 +91,18 @@ test('gives every prefix of a conversation the same bytes, with and without a me
   for (const mode of ['hybrid', 'aggressive'] as const) {
     const options = { ...OPTIONS, mode };
     const whole = compressConversation(blocks, options).map(({ text }) => text);
-    const memo = new ConversationMemo(4);
-    for (let end = 1; end <= blocks.length; end++)
+    const compressor = createConversationCompressor(0);
+    for (let end = 1; end <= blocks.length; end++) {
+      const part = blocks.slice(0, end);
       for (const out of [
-        compressConversation(blocks.slice(0, end), options),
-        memo.compress(blocks.slice(0, end), options),
+        compressConversation(part, options),
+        await compressor.compress({ blocks: part, options, conversation: 'c' }),
       ])
         assert.equal(
-          out.map(({ text }) => text),
+          out.map(({ text }, at) => text ?? part[at]!.text),
           whole.slice(0, end),
         );
+    }
   }
 });
 

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { estimateTokens } from '../../model/tokens.ts';
 import { BUILT_IN_RULES, builtIn } from './built-in.ts';
 import { createBlockCache } from '../pass/cache.ts';
-import { ConversationMemo } from '../pass/memo.ts';
+import { compressConversation } from '../pass/conversation.ts';
 import { rewrite, type Applied, type ApplyContext } from './rewrite.ts';
 import type { Apply, Rule, When } from './rule.ts';
 import {
@@ -139,9 +139,8 @@ test('reports a rule by name in a conversation, counts lines of the block, and s
     { ...block, index: 1, text: REPORT.replaceAll('test_case', 'test_other') },
     { ...block, index: 2, text: SOURCE, toolInput: { command: 'cat a.ts' } },
   ];
-  const memo = new ConversationMemo(1);
   for (const cache of [undefined, createBlockCache(9), createBlockCache(9)]) {
-    const [kept, made, code] = memo.compress(blocks, options, cache);
+    const [kept, made, code] = compressConversation(blocks, options, cache);
     assert.equal([kept!.text, kept!.reason, kept!.isTried], [REPORT, 'pinned', false]);
     assert.equal(made!.by, ['own']);
     assert.match(made!.text, '[svc omitted 60 of 66 lines here (lines 4–63)');
@@ -169,10 +168,8 @@ test('does not reuse the results of one set of rules for another', () => {
     },
   ] as const;
   const cache = createBlockCache(9);
-  for (const memo of [new ConversationMemo(9), new ConversationMemo(0)]) {
-    assert.ok(memo.compress(blocks, drops!, cache)[0]!.changed);
-    assert.not(memo.compress(blocks, keeps!, cache)[0]!.changed);
-  }
+  assert.ok(compressConversation(blocks, drops!, cache)[0]!.changed);
+  assert.not(compressConversation(blocks, keeps!, cache)[0]!.changed);
 });
 
 test('never makes a text larger or empty, is idempotent, and drops blobs only in aggressive mode', () => {

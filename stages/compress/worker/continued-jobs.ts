@@ -1,7 +1,7 @@
 /**
- * What the threads know of recent conversations. A thread keeps the state after a conversation's
- * blocks, so its next job needs only the blocks that follow. Copying a long conversation to a
- * thread, and its outcomes back, takes longer than compressing the new blocks of a turn.
+ * What the compressors know of recent conversations. One that keeps the state after a
+ * conversation's blocks needs only the blocks that follow. Copying a long conversation to a thread,
+ * and its outcomes back, takes longer than compressing the new blocks of a turn.
  */
 import { LRUCache } from 'lru-cache';
 import { isSameJson } from '../../dialect/same-json.ts';

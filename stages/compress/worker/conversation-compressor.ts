@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { createBlockCache } from '../pass/cache.ts';
 import { createCodeTools, type CodeTools } from '../rules/code/code-tools.ts';
-import { compressConversation, compressNextBlocks, emptyState } from '../pass/conversation.ts';
+import { compressNextBlocks, emptyState } from '../pass/conversation.ts';
 import type {
   BlockOutcome,
   ConversationOptions,
@@ -13,9 +13,10 @@ import type {
   OnBlockDecided,
 } from '../pass/conversation.ts';
 import { GrammarNeeded } from '../rules/code/grammar-needed.ts';
+import { ContinuedJobs } from './continued-jobs.ts';
+import type { Prepared } from './continued-jobs.ts';
 import { isUndecided, MAX_CONVERSATIONS, UNKNOWN_STATE } from './job.ts';
 import type { CompressJob, JobOptions, JobOutcome, ThreadJob } from './job.ts';
-import { ConversationMemo } from '../pass/memo.ts';
 import { queriesOf } from '../pass/query.ts';
 import type { RecipeSet } from '../../model/pass.ts';
 import { createRecipeCompiler } from '../recipe/set.ts';
@@ -45,7 +46,7 @@ export function createConversationCompressor(
   compile: (set: RecipeSet) => Rewriter = createRecipeCompiler(),
 ) {
   const cache = createBlockCache(cacheEntries);
-  const memo = new ConversationMemo(cacheEntries > 0 ? MAX_CONVERSATIONS : 0);
+  const jobs = new ContinuedJobs();
   const kept = new LRUCache<number, KeptState>({ max: MAX_CONVERSATIONS });
   const fullOptions = (options: JobOptions): ConversationOptions => {
     code.forgetFailures();
@@ -71,38 +72,45 @@ export function createConversationCompressor(
       }
     }
   };
+  /** Returns the outcomes of the job's own blocks, and keeps the state after them. */
+  async function compressNext(
+    job: ThreadJob,
+    report?: Report,
+  ): Promise<readonly JobOutcome[] | typeof UNKNOWN_STATE> {
+    const before = 'continues' in job ? kept.get(job.continues) : undefined;
+    if ('continues' in job && before === undefined) return UNKNOWN_STATE;
+    const options = 'options' in job ? job.options : before!.options;
+    const state = before?.state ?? emptyState();
+    if ('continues' in job) kept.delete(job.continues);
+    cache.addHits(state.lookups);
+    const full = fullOptions(options);
+    const from = state.outcomes.length;
+    const watch = watcher(from, report);
+    const queries = queriesOf(job.blocks);
+    await withGrammars(() => {
+      const done = state.outcomes.length - from;
+      const [blocks, asked] = [job.blocks.slice(done), queries.slice(done)];
+      compressNextBlocks(blocks, full, cache, state, watch, asked);
+    });
+    const outcomes = state.outcomes.slice(from);
+    if (job.key !== undefined && !outcomes.some(isUndecided)) kept.set(job.key, { state, options });
+    return outcomes.map(withoutKeptText);
+  }
+  /** Returns the outcomes of all blocks. */
+  async function compress(
+    job: CompressJob,
+    report?: Report,
+    { sent, known }: Prepared = jobs.prepare(job),
+  ): Promise<readonly JobOutcome[]> {
+    const made = await compressNext(sent, report);
+    if (made === UNKNOWN_STATE) return compress(job, report, jobs.whole(job));
+    const outcomes = [...known, ...made];
+    jobs.done(job, sent, outcomes);
+    return outcomes;
+  }
   return {
-    /** Returns the outcomes of all blocks. */
-    async compress({ blocks, options }: CompressJob, report?: Report) {
-      const full = fullOptions(options);
-      const watch = watcher(0, report);
-      return withGrammars(() => memo.compress(blocks, full, cache, watch).map(withoutKeptText));
-    },
-    /** Returns the outcomes of the job's own blocks, and keeps the state after them. */
-    async compressNext(
-      job: ThreadJob,
-      report?: Report,
-    ): Promise<readonly JobOutcome[] | typeof UNKNOWN_STATE> {
-      const before = 'continues' in job ? kept.get(job.continues) : undefined;
-      if ('continues' in job && before === undefined) return UNKNOWN_STATE;
-      const options = 'options' in job ? job.options : before!.options;
-      const state = before?.state ?? emptyState();
-      if ('continues' in job) kept.delete(job.continues);
-      cache.addHits(state.lookups);
-      const full = fullOptions(options);
-      const from = state.outcomes.length;
-      const watch = watcher(from, report);
-      const queries = queriesOf(job.blocks);
-      await withGrammars(() => {
-        const done = state.outcomes.length - from;
-        const [blocks, asked] = [job.blocks.slice(done), queries.slice(done)];
-        compressNextBlocks(blocks, full, cache, state, watch, asked);
-      });
-      const outcomes = state.outcomes.slice(from);
-      if (job.key !== undefined && !outcomes.some(isUndecided))
-        kept.set(job.key, { state, options });
-      return outcomes.map(withoutKeptText);
-    },
+    compress: (job: CompressJob, report?: Report) => compress(job, report),
+    compressNext,
     /**
      * Recomputes without any cached state, as after a restart; returns the state after the last
      * block.
@@ -111,7 +119,7 @@ export function createConversationCompressor(
       const full = fullOptions(options);
       return withGrammars(() => {
         const state = emptyState();
-        compressConversation(blocks, full, undefined, state);
+        compressNextBlocks(blocks, full, undefined, state, undefined, queriesOf(blocks));
         return state;
       });
     },
