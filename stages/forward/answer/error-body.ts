@@ -46,13 +46,11 @@ export async function accountProblemIn(
   isDispensable: boolean,
   clock: Clock,
 ): Promise<AccountProblem | undefined> {
-  const { body, error } = await withErrorTimeout(clock, (late) => {
-    if (isDispensable)
-      void late.then(() => response.body.cancel(new Error('the error message takes too long')));
-    return readErrorBody(response, isDispensable ? undefined : late);
-  });
+  const { body, error, isLate } = await readErrorBody(response, clock);
   if (error !== undefined && !isDispensable) throw error;
-  return accountProblem(response.status, error === undefined ? body : NOTHING);
+  const isAbandoned = isLate && isDispensable;
+  if (isAbandoned) response.body.cancel(new Error('the error message takes too long'));
+  return accountProblem(response.status, error !== undefined || isAbandoned ? NOTHING : body);
 }
 
 /** How providers refuse a part of a request. */
@@ -89,23 +87,28 @@ export async function unsupportedIn(
   candidates: readonly Unsupported[],
   clock: Clock,
 ): Promise<Unsupported | undefined> {
-  const { body } = await withErrorTimeout(clock, (late) => readErrorBody(response, late));
+  const { body } = await readErrorBody(response, clock);
   const text = body.toString('utf8');
   return candidates.find((each) => REFUSALS[each].test(text));
 }
 
 /**
- * Returns the decoded beginning of the body (after `late` resolves, the part that has arrived),
- * empty if it cannot be decoded, and the error if the body broke off.
+ * Returns the decoded beginning of the body, empty if it cannot be decoded, and the error if the
+ * body broke off. If it `isLate`, that is only the part that arrived in time.
  */
 export async function readErrorBody(
   { headers, body }: UpstreamResponse,
-  late?: Promise<void>,
-): Promise<{ readonly body: Buffer; readonly error?: Error }> {
-  const { bytes, error } = await body.beginning(MAX_ERROR_BYTES, late);
-  if (error !== undefined) return { body: bytes, error };
+  clock: Clock,
+): Promise<{ readonly body: Buffer; readonly error?: Error; readonly isLate: boolean }> {
+  let isLate = false;
+  const { bytes, error } = await withErrorTimeout(clock, (late) => {
+    void late.then(() => (isLate = true));
+    return body.beginning(MAX_ERROR_BYTES, late);
+  });
+  if (error !== undefined) return { body: bytes, error, isLate };
   const encoding = headerValue(headers, 'content-encoding');
-  return { body: await decodeBody(bytes, encoding, MAX_ERROR_BYTES).catch(() => NOTHING) };
+  const decoded = decodeBody(bytes, encoding, MAX_ERROR_BYTES).catch(() => NOTHING);
+  return { body: await decoded, isLate };
 }
 
 /** Limit for the message recorded with an attempt, in UTF-16 code units. */

@@ -9,7 +9,7 @@ import { bodyOf } from '../../providers/response-body.ts';
 import type { UpstreamResponse } from '../../providers/upstream.ts';
 import { withoutHeaders } from '../../model/headers.ts';
 import { secretPatterns } from '../../model/secret-forms.ts';
-import { withErrorTimeout, readErrorBody } from './error-body.ts';
+import { readErrorBody } from './error-body.ts';
 
 /** A shorter one, such as `none` for a local server, is an ordinary word. */
 const MIN_KEY_CHARS = 8;
@@ -29,9 +29,11 @@ export async function withoutKeys(
   if (response.status < 400 || secrets.length === 0) return response;
   const secretsPattern = new RegExp(secretPatterns(secrets).join('|'), 'g');
   const hide = (text: string): string => text.replace(secretsPattern, HIDDEN);
-  const text = (await bodyInTime(response, clock))?.toString('latin1');
+  const { body, isLate } = await readErrorBody(response, clock);
   const isClean = (value: string): boolean => hide(value) === value;
-  if (text !== undefined && isClean(text) && response.headers.every(isClean)) return response;
+  // An error that does not end in time is searched as it arrives.
+  if (!isLate && isClean(body.toString('latin1')) && response.headers.every(isClean))
+    return response;
   const plain = decodedResponse(response);
   // The body was read whole, so it is one piece.
   const hiding = new TransformStream<Buffer, Buffer>({
@@ -44,15 +46,4 @@ export async function withoutKeys(
     headers: withoutHeaders(plain.headers, (name) => name === 'content-length').map(hide),
     body: bodyOf(plain.body.bytes().pipeThrough(hiding)),
   };
-}
-
-/**
- * Returns the body, or undefined for an error that does not end in time, which is searched as it
- * arrives.
- */
-async function bodyInTime(response: UpstreamResponse, clock: Clock): Promise<Buffer | undefined> {
-  const read = await withErrorTimeout(clock, (late) =>
-    Promise.race([readErrorBody(response), late.then(() => undefined)]),
-  );
-  return read?.body;
 }
