@@ -1,6 +1,6 @@
 /** Replaces the user's config file: checked first, and restored if the proxy refuses it. */
 import { SvcError } from '../engine/error.ts';
-import { ensurePrivateFolder } from '../server/config/home.ts';
+import { ensureHome } from '../server/config/home.ts';
 import type { LoadedConfig } from '../server/config/load.ts';
 import type { CliContext } from './context.ts';
 import { runningInstance } from './process/daemon.ts';
@@ -43,7 +43,7 @@ export async function replaceConfigFile(
   home: string,
   context: CliContext,
 ): Promise<{ readonly backup: string | null; readonly reloaded: boolean }> {
-  ensurePrivateFolder(home);
+  ensureHome(home);
   const at = new Date(context.clock.wallMs()).toISOString().replaceAll(/[:.]/g, '-');
   const { bytes: former = Buffer.alloc(0) } = file;
   const backup = former.length === 0 ? null : keepBackup(home, `config-${at}.yaml`, former);

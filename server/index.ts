@@ -15,7 +15,7 @@ import { createKeyring } from './auth/auth.ts';
 import { createBrowserSessions } from './auth/browser-sessions.ts';
 import { makeGeneration } from './generation/compile.ts';
 import type { Variables } from './config/env.ts';
-import { ensurePrivateFolder } from './config/home.ts';
+import { ensureHome } from './config/home.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { openControl } from './control/control.ts';
 import { controlCommands } from './control/control-commands.ts';
@@ -140,7 +140,7 @@ async function openProxy(options: StartOptions) {
   const { config } = loaded;
   const watch = options.watch ?? createPluginWatch();
   refuseOpenBind(config, clock.wallMs());
-  ensurePrivateFolder(config.home);
+  ensureHome(config.home);
   const custom = await loadCustomProviders(config, env, watch);
   const log = openLog(config, custom, clock);
   const { onProblem } = options;

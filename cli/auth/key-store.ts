@@ -3,7 +3,7 @@
  * folder.
  */
 import { isPostgresUrl } from '../../stages/ledger/address.ts';
-import { ensurePrivateFolder } from '../../server/config/home.ts';
+import { ensureHome } from '../../server/config/home.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { configInUse } from '../parse/config-in-use.ts';
@@ -19,7 +19,7 @@ export async function keyStoreOf(context: CliContext, configFile: string | undef
   const { clock, random } = context;
   const { config } = await configInUse(configFile, context);
   const { db } = config.ledger;
-  ensurePrivateFolder(home);
+  ensureHome(home);
   if (isPostgresUrl(db)) {
     const { openSharedKeyStore } = await import('../../server/auth/shared-keys.ts');
     return openSharedKeyStore({ url: db, file, clock, random });

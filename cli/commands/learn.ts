@@ -16,13 +16,13 @@ abstract class Learn extends JsonCommand {
     const { home } = this;
     const result = await controlIfRunning<LearnedStatus>(home, 'learn', what);
     if (result !== undefined) return result;
-    const [{ openLearned }, { learn }, { ensurePrivateFolder }] = await Promise.all([
+    const [{ openLearned }, { learn }, { ensureHome }] = await Promise.all([
       import('../../stages/learned/learned.ts'),
       import('../../server/control/control-commands.ts'),
       import('../../server/config/home.ts'),
     ]);
     let readError: Error | undefined;
-    if (what !== 'status') ensurePrivateFolder(home);
+    if (what !== 'status') ensureHome(home);
     const learned = await openLearned({
       file: join(home, 'learned.json'),
       clock: this.context.clock,

@@ -30,7 +30,7 @@ abstract class RouteCommands extends SvcCommand {
     if (changed !== undefined) return { ...changed, isRunning: true };
     const [
       { config },
-      { ensurePrivateFolder },
+      { ensureHome },
       { configuredPlugins },
       { doRouteCommand, openRouteRules, routeRulesFile },
       { underLock },
@@ -47,7 +47,7 @@ abstract class RouteCommands extends SvcCommand {
     const store = openRouteRules(home, () => names);
     const routing = { enabled: config.routing.enabled, isRunning: false };
     if (command.do === 'list') return { ...doRouteCommand(store, command), ...routing };
-    ensurePrivateFolder(home);
+    ensureHome(home);
     const alone = async () => doRouteCommand(store, command);
     return { ...(await underLock(`${routeRulesFile(home)}.lock`, alone, RULES_LOCK)), ...routing };
   }

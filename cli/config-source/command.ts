@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import { ensurePrivateFolder } from '../../server/config/home.ts';
+import { ensureHome } from '../../server/config/home.ts';
 import { loadWithText, replaceConfigFile } from '../config-file.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
@@ -35,7 +35,7 @@ abstract class Fetch extends SvcCommand {
     const { backup, reloaded } = isEqual
       ? { backup: null, reloaded: false }
       : await replaceConfigFile(fetched.text, file, home, context);
-    ensurePrivateFolder(home);
+    ensureHome(home);
     writeRemote(home, {
       ...remote,
       commit: fetched.commit,

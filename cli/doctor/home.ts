@@ -5,6 +5,7 @@ import { inspectConfig } from '../../server/config/load.ts';
 import type { LoadedConfig } from '../../server/config/load.ts';
 import { ensurePrivateFolder } from '../../server/config/home.ts';
 import { SvcError } from '../../engine/error.ts';
+import { reasonOf } from '../../stages/disk-reason.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { pidFile, readInstance, removeStale, runningInstance } from '../process/daemon.ts';
@@ -70,12 +71,14 @@ export function checkHome({ context, home }: Examined): Found {
     );
   try {
     fs.accessSync(home, fs.constants.W_OK);
-  } catch {
+  } catch (thrown) {
+    const isMode = (thrown as NodeJS.ErrnoException).code !== 'EROFS';
+    const cure = 'set SVC_HOME to a folder of your own that can be written.';
     return fault(
       name,
       'config',
-      `${short} cannot be written`,
-      `chmod u+w ${short}, or set SVC_HOME.`,
+      `${short} cannot be written: ${reasonOf(thrown)}`,
+      isMode ? `chmod u+w ${short}, or ${cure}` : `S${cure.slice(1)}`,
     );
   }
   const open = openPaths(home);

@@ -8,7 +8,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../engine/clock.ts';
 import { SvcError } from '../../engine/error.ts';
-import { createPrivateFile, ensurePrivateFolder } from '../../server/config/home.ts';
+import { createPrivateFile, ensureHome } from '../../server/config/home.ts';
 
 const POLL_MS = 20;
 /** The lock is normally held for a tenth of a second. */
@@ -44,7 +44,7 @@ export async function withLock<T>(
 }
 
 function takeLock(home: string, path: string, own: string): boolean {
-  ensurePrivateFolder(home);
+  ensureHome(home);
   try {
     createPrivateFile(path, own);
     return true;

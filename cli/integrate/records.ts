@@ -9,6 +9,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import {
   createPrivateFile,
+  ensureHome,
   ensurePrivateFolder,
   writePrivateFile,
 } from '../../server/config/home.ts';
@@ -182,7 +183,7 @@ export function writeIntegration(
     fs.rmSync(listFile(home), { force: true });
     return;
   }
-  ensurePrivateFolder(home);
+  ensureHome(home);
   writePrivateFile(listFile(home), `${JSON.stringify({ integrations }, undefined, 2)}\n`);
 }
 
@@ -192,7 +193,7 @@ export function writeIntegration(
  */
 export function keepBackup(home: string, name: string, bytes: Uint8Array): string {
   const folder = backupFolder(home);
-  ensurePrivateFolder(home);
+  ensureHome(home);
   ensurePrivateFolder(folder);
   const plain = name.replaceAll(/[^\w.-]/g, '_').slice(-200);
   for (let count = 1; ; count += 1) {

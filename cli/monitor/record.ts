@@ -7,7 +7,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../../engine/clock.ts';
-import { ensurePrivateFolder, writePrivateFile } from '../../server/config/home.ts';
+import { ensureHome, writePrivateFile } from '../../server/config/home.ts';
 import { isRunning, startTimeOf } from '../process/processes.ts';
 import type { ProcessId } from '../process/processes.ts';
 
@@ -21,7 +21,7 @@ function recordFile(home: string): string {
 
 /** Writes the file; the returned function removes it. */
 export function recordMonitor(home: string): () => void {
-  ensurePrivateFolder(home);
+  ensureHome(home);
   const own: ProcessId = { pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
   writePrivateFile(recordFile(home), JSON.stringify(own));
   return () => {

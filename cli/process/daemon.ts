@@ -11,6 +11,7 @@ import { SvcError, isSvcError } from '../../engine/error.ts';
 import type { ErrorKind } from '../../engine/error.ts';
 import {
   createPrivateFile,
+  ensureHome,
   ensurePrivateFolder,
   writePrivateFile,
 } from '../../server/config/home.ts';
@@ -120,7 +121,7 @@ export function claimHome(
   how: { readonly flags: ServeFlags; readonly background: boolean },
 ) {
   refuseLongHome(home);
-  ensurePrivateFolder(home);
+  ensureHome(home);
   const instance: Instance = {
     pid: process.pid,
     startTime: startTimeOf(process.pid) ?? '',
@@ -196,7 +197,7 @@ export async function startInBackground(
 ): Promise<ServeFacts> {
   const running = runningInstance(home);
   if (running !== undefined) throw alreadyRuns(running);
-  ensurePrivateFolder(home);
+  ensureHome(home);
   ensurePrivateFolder(join(home, 'logs'));
   const output = fs.openSync(outputFile(home), 'a', 0o600);
   try {

@@ -130,6 +130,8 @@ test('an unwritable home: reading commands work, writing commands name the path'
       assert.is(code, exitCodes.config, what);
       assert.ok(stderr.includes(home), what);
       assert.match(stderr, /permission denied|belongs to another user/, what);
+      if (argv[0] === 'serve' || argv[0] === 'start')
+        assert.match(stderr, 'Set SVC_HOME to a folder of your own that can be written.', what);
       assert.not.match(stderr, TRACE, what);
     }
     for (const [argv, wanted] of READING) {

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toSvcError } from '../../engine/index.ts';
 import type { Config } from '../config/config.ts';
-import { ensurePrivateFolder, writePrivateFile } from '../config/home.ts';
+import { ensureHome, writePrivateFile } from '../config/home.ts';
 import { measure } from './measure.ts';
 import type { MeasureOptions } from './measure.ts';
 
@@ -42,7 +42,7 @@ export async function evaluateAlerts(
   const file = join(options.home, 'alerts.json');
   // The home folder may not exist if no proxy has run: the disk is measured there, and commands
   // start there.
-  ensurePrivateFolder(options.home);
+  ensureHome(options.home);
   const states = await readStates(file);
   const evaluated = await Promise.all(
     rules.map(async (rule) => {

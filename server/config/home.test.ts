@@ -11,6 +11,7 @@ import { isSvcError } from '../../engine/error.ts';
 import {
   absolutePath,
   createPrivateFile,
+  ensureHome,
   ensurePrivateFolder,
   resolveHome,
   writePrivateFile,
@@ -46,6 +47,21 @@ test('the home folder is $SVC_HOME, or ~/.svc by default', () => {
   assert.is(resolveHome({ SVC_HOME: '~' }, '/home/ada', '/w'), '/home/ada');
   assert.is(resolveHome({ SVC_HOME: 'here' }, '/home/ada', '/w'), '/w/here');
   assert.is(absolutePath('~ada/x', '/w', '/home/ada'), '/w/~ada/x');
+});
+
+test('a home folder that cannot be used is an error with cause and cure', ({ folder }) => {
+  const file = join(folder, 'file');
+  fs.writeFileSync(file, '');
+  for (const [home, why] of [
+    [file, 'it is not a folder'],
+    [join(file, 'home'), 'a part of its path is not a folder'],
+  ] as const) {
+    const thrown = thrownBy(() => ensureHome(home));
+    assert.ok(isSvcError(thrown));
+    assert.is(thrown.message, `Cannot use the home folder ${home}: ${why}`);
+    assert.match(thrown.cure ?? '', 'Set SVC_HOME to a folder of your own that can be written.');
+  }
+  ensureHome(join(folder, 'fine'));
 });
 
 test('folders get mode 0700 whatever the umask, and existing ones are tightened', ({ folder }) => {

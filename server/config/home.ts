@@ -56,6 +56,24 @@ export function ensurePrivateFolder(folder: string): void {
 }
 
 /**
+ * Like `ensurePrivateFolder`, for the home folder, in which svc must be able to write.
+ *
+ * @throws SvcError `config` with cause and cure otherwise.
+ */
+export function ensureHome(home: string): void {
+  try {
+    ensurePrivateFolder(home);
+    fs.accessSync(home, fs.constants.W_OK);
+  } catch (thrown) {
+    const cause = thrown instanceof SvcError ? thrown.cause : thrown;
+    throw new SvcError('config', `Cannot use the home folder ${home}: ${reasonOf(cause)}`, {
+      cause,
+      cure: 'svc keeps its ledger, log and keys there. Set SVC_HOME to a folder of your own that can be written.',
+    });
+  }
+}
+
+/**
  * Writes `content` to `path` atomically, with mode 0600 whatever the umask: a reader sees the old
  * file or the whole new one. A link planted at `path` is replaced, never followed.
  *

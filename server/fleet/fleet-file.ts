@@ -11,7 +11,7 @@ import { NODE_NAME, NODE_NAME_TEXT } from '../../stages/ledger/settings.ts';
 import { allows, secret } from '../../stages/settings/kind.ts';
 import { quote } from '../../stages/settings/setting.ts';
 import { addressFault } from '../config/address.ts';
-import { ensurePrivateFolder, writePrivateFile } from '../config/home.ts';
+import { ensureHome, writePrivateFile } from '../config/home.ts';
 
 /** Another proxy. */
 export interface Member {
@@ -85,7 +85,7 @@ const LOCK_MS = 10_000;
  * throws, the file stays as it was.
  */
 export function changeFleet(home: string, change: (fleet: Fleet) => Fleet): Promise<void> {
-  ensurePrivateFolder(home);
+  ensureHome(home);
   const rewrite = async () => writeFleet(home, change((await readFleet(home)) ?? EMPTY));
   return underLock(`${fleetFile(home)}.lock`, rewrite, { timeoutMs: LOCK_MS });
 }

@@ -7,7 +7,7 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../../engine/error.ts';
 import { reasonOf } from '../../../stages/disk-reason.ts';
-import { ensurePrivateFolder, writePrivateFile } from '../../config/home.ts';
+import { ensureHome, ensurePrivateFolder, writePrivateFile } from '../../config/home.ts';
 import type { Identity } from './certificate.ts';
 
 export interface ForwardFiles {
@@ -56,7 +56,7 @@ export async function makeAuthority(
   const { createAuthority } = await import('./certificate.ts');
   const files = forwardFiles(home);
   const { certificatePem, key } = await createAuthority(hosts, nowMs);
-  ensurePrivateFolder(home);
+  ensureHome(home);
   ensurePrivateFolder(files.folder);
   writePrivateFile(files.key, key.export({ type: 'pkcs8', format: 'pem' }));
   writePrivateFile(files.certificate, certificatePem);
