@@ -19,7 +19,7 @@ class PreviewFile extends JsonCommand {
     category: 'Look',
     description: 'What compression would do to a request or a text',
     details:
-      'A request body of the messages, chat or responses kind is treated as the first of its conversation; any other file as the result of the tool that it looks like, or that --as names. Nothing is sent, and no proxy is needed.',
+      'A request body of the messages, chat, responses or generative kind is treated as the first of its conversation; any other file as the result of the tool that it looks like, or that --as names. Nothing is sent, and no proxy is needed.',
     examples: [
       ['A request body', '$0 preview request.json'],
       ['A log, and its lines before and after', '$0 preview build.log --show 0'],

@@ -40,6 +40,16 @@ const BODIES = {
       { type: 'function_call_output', call_id: 't', output: grepOutput },
     ],
   },
+  generative: {
+    contents: [
+      { role: 'user', parts: [{ text: 'Where?' }] },
+      { role: 'model', parts: [{ functionCall: { name: 'Grep', args: {} } }] },
+      {
+        role: 'user',
+        parts: [{ functionResponse: { name: 'Grep', response: { output: grepOutput } } }],
+      },
+    ],
+  },
 } as const;
 
 interface Printed {
@@ -228,8 +238,6 @@ test('a file that cannot be previewed is reported with its cause', async () => {
   assert.is(await codeOf('none.json'), exitCodes.not_found);
   assert.is(await codeOf(write(place, 'empty.txt', '\n')), exitCodes.bad_request);
   assert.is(await codeOf('.'), exitCodes.bad_request);
-  const generative = write(place, 'generative.json', { contents: [] });
-  assert.is(await codeOf(generative), exitCodes.bad_request);
   assert.is(await codeOf(file, '--mode', 'harder'), exitCodes.usage);
   assert.is(await codeOf(file, '--show', '3'), exitCodes.usage);
   place.dispose();

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { asRequest } from '../../server/sessions/as-request.ts';
 import { bodyKind } from '../../server/sessions/body-kind.ts';
+import type { TranslatableDialect } from '../../stages/dialect/canonical.ts';
 import type { ProxyRequest } from '../../stages/model/request.ts';
 import { guessTool, toolNamed } from './assumed-tool.ts';
 import type { AssumedTool } from './assumed-tool.ts';
@@ -12,7 +13,7 @@ import { isObject } from '../../stages/dialect/json-kind.ts';
 export interface RequestFile {
   readonly request: ProxyRequest;
   /** `text` is a file that is not a request body: it becomes a tool result in one. */
-  readonly as: 'messages' | 'chat' | 'responses' | 'text';
+  readonly as: TranslatableDialect | 'text';
   /** The assumed tool of a text; null for a request body. */
   readonly tool: AssumedTool | null;
   readonly model: string | null;
@@ -33,11 +34,6 @@ export function toRequestFile(
 ): RequestFile {
   if (text.trim() === '') throw new SvcError('bad_request', `${path} is empty`);
   const json = parse(text);
-  if (Array.isArray(json?.['contents'])) {
-    throw new SvcError('bad_request', 'Preview does not read requests of the generative kind', {
-      cure: 'It reads bodies of the messages, chat and responses kinds, and any text.',
-    });
-  }
   const kind = json === undefined ? undefined : bodyKind(json);
   if (json !== undefined && kind !== undefined && namedTool === undefined) {
     const model = typeof json['model'] === 'string' ? json['model'] : null;

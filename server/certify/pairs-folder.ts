@@ -75,7 +75,7 @@ function readSession(root: string, folder: string): PairedSession {
     before: readBody(join(folder, name)),
     after: readBody(join(folder, `${name.slice(0, -BEFORE.length)}.after.json`)),
   }));
-  const dialect = dialectOf(pairs[0]!.before);
+  const dialect = bodyKind(pairs[0]!.before);
   if (dialect === undefined)
     throw new SvcError('bad_request', `${names[0]} is not a body in a known dialect`);
   return {
@@ -92,10 +92,6 @@ function readBody(path: string): JsonObject {
   const json = parseJson(readFileSync(path, 'utf8'));
   if (!isObject(json)) throw new SvcError('bad_request', `${basename(path)} is not a JSON object`);
   return json;
-}
-
-function dialectOf(body: JsonObject): TranslatableDialect | undefined {
-  return Array.isArray(body['contents']) ? 'generative' : bodyKind(body);
 }
 
 function readClaim(folder: string): number {

@@ -1,14 +1,13 @@
 /** Detects the dialect of a body without further information. */
 import type { TranslatableDialect } from '../../stages/dialect/canonical.ts';
-import { isObject } from '../../stages/dialect/json-kind.ts';
+import { isObject, listOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 
-/**
- * Returns a body's dialect by members unique to it; undefined if unknown, and for the generative
- * dialect.
- */
-export function bodyKind(json: JsonObject): Exclude<TranslatableDialect, 'generative'> | undefined {
-  const { messages, input } = json;
+/** Returns a body's dialect by members unique to it; undefined if unknown. */
+export function bodyKind(json: JsonObject): TranslatableDialect | undefined {
+  const { messages, input, contents } = json;
+  if (listOf(contents).some((one) => isObject(one) && one['parts'] !== undefined))
+    return 'generative';
   if (Array.isArray(messages)) return isChat(json, messages) ? 'chat' : 'messages';
   const isItems = typeof input === 'string' || Array.isArray(input);
   const isBody = ['model', 'instructions', 'tools'].some((name) => json[name] !== undefined);
