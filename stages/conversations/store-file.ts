@@ -2,7 +2,7 @@
  * The file that keeps conversation memories across restarts: every change is appended. Damage to
  * the file loses only the damaged lines. Several processes may write to the same file.
  */
-import { constants, statSync } from 'node:fs';
+import { constants, fstatSync, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -134,7 +134,8 @@ class Appender {
     let bytes: Buffer;
     let now: Stats | undefined;
     try {
-      const { ino, size } = await handle.stat();
+      // At once: what is known of an open file takes no disk.
+      const { ino, size } = fstatSync(handle.fd);
       // A killed process may have left half a line at the end, so these start on a new line.
       bytes = Buffer.from(size === 0 ? text : `\n${text}`);
       await handle.appendFile(bytes);

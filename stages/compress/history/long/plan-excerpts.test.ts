@@ -39,4 +39,14 @@ test('returns the position and key of each result that may be sent in part, and 
   );
 });
 
+test('what is known of results from the turn before is known for its limit only', () => {
+  const blocks = [read(0, '/w/a.ts', 10), read(1, '/w/b.ts', 900)];
+  const places = { name: 'messages', start: 0, ends: [] };
+  const history = { before: undefined, now: undefined, places, shared: new Map() };
+  const allowed = [500, 500, 100_000, 500].map((longTokens) => [
+    ...planExcerpts(blocks, { ...circumstances, longTokens, body: {}, history }).allowed.keys(),
+  ]);
+  assert.equal(allowed, [[1], [1], [], [1]]);
+});
+
 test.run();

@@ -3,6 +3,8 @@
  * a result. The exception, that its file was not edited since, is checked once, when the result is
  * first sent, and recorded durably: later turns repeat the decision whatever is edited by then.
  */
+import { sharedBy } from '../../../model/block-history.ts';
+import type { BlockHistory } from '../../../model/block-history.ts';
 import type { ProxyRequest } from '../../../model/request.ts';
 import { costsAtLeast } from '../../../model/tokens.ts';
 import { isPlainResult, toConversationBlocks, type ConversationBlock } from '../../pass/blocks.ts';
@@ -23,6 +25,8 @@ export interface LongDecisionInput {
   readonly decided: Pick<LongDecisions, 'get'>;
   /** False if the provider edits the context itself: then nothing new is decided. */
   readonly mayDecide: boolean;
+  /** What the next turn will know of these blocks; absent for a short conversation. */
+  readonly history?: BlockHistory | undefined;
 }
 
 /** The blocks of a request with the decisions on its long results. */
@@ -41,12 +45,11 @@ export interface ExcerptPlan {
  */
 export function planExcerpts(
   blocks: readonly ConversationBlock[],
-  { longTokens, body, decided, mayDecide }: LongDecisionInput,
+  { longTokens, body, decided, mayDecide, history }: LongDecisionInput,
 ): ExcerptPlan {
   const allowed = new Map<number, string>();
-  const isLong = blocks.map(
-    (block) => longTokens > 0 && isPlainResult(block) && costsAtLeast(block.text, longTokens + 1),
-  );
+  const known = sharedBy(history, knownLengths);
+  const isLong = blocks.map((block) => longTokens > 0 && costsMore(block, longTokens, known));
   if (!isLong.includes(true)) return { blocks, allowed, heldBack: [] };
   const tools = declaredTools(body);
   const writes = fileWritesOf(blocks);
@@ -79,6 +82,22 @@ export function planExcerpts(
   return { blocks: made, allowed, heldBack };
 }
 
+/** Whether a result costs more than so many tokens, by block: the next turn has most of them again. */
+type KnownLengths = WeakMap<
+  ConversationBlock,
+  { readonly tokens: number; readonly costsMore: boolean }
+>;
+
+const knownLengths = (): KnownLengths => new WeakMap();
+
+function costsMore(block: ConversationBlock, tokens: number, known?: KnownLengths): boolean {
+  const before = known?.get(block);
+  if (before?.tokens === tokens) return before.costsMore;
+  const found = isPlainResult(block) && costsAtLeast(block.text, tokens + 1);
+  known?.set(block, { tokens, costsMore: found });
+  return found;
+}
+
 /** Returns the names of the files that a call shows, or the call itself where it names none. */
 function sourcesOf(block: ConversationBlock): readonly string[] {
   const names = fileNamesOf(block);
@@ -101,6 +120,7 @@ export function withLongResults(
     body: request.original.json,
     decided: memory.record.parts,
     mayDecide: options.forgets !== true,
+    history: request.original.history,
   });
   return {
     blocks,
