@@ -194,24 +194,25 @@ test('the selected request is marked, stays selected as others arrive, and opens
   assert.is((press(opened, { name: 'escape' }, 20) as Model).detail, undefined);
 });
 
-test('the reason of a refused request is shown, and those of earlier attempts below the attempts', () => {
+test('the reason of a refused request is shown, and those of other attempts below the attempts', () => {
   const [, view] = VIEWS.find(([name]) => name === 'request')!;
-  const attempt = (provider: string, words: string) => ({
+  const attempt = (provider: string, status: number, words: string) => ({
     ...TRACE.attempts[0]!,
     provider,
-    status: 400,
+    status,
     failure: null,
     words,
   });
-  const attempts = [attempt('messages', 'tools.0: too long'), attempt('spare', 'no such model')];
-  const trace = { ...TRACE, error: null, status: 400, attempts };
+  const attempts = [attempt('messages', 529, 'too busy'), attempt('spare', 400, 'no such model')];
+  // The client gets the answer of the provider that it asked.
+  const trace = { ...TRACE, error: null, provider: 'messages', status: 529, attempts };
   const { detail } = view;
   const json = { ...detail!.json!, trace };
   const printed = textOf({ ...view, detail: { ...detail!, json } }, { columns: 80, rows: 40 });
   const at = (text: string) => printed.indexOf(text);
-  const [reason, stages] = [at('spare answered 400: no such model'), at('Stages')];
+  const [reason, stages] = [at('messages answered 529: too busy'), at('Stages')];
   assert.ok(reason > 0 && reason < stages, printed);
-  assert.ok(at('messages answered 400: tools.0: too long') > at('Attempts at providers'));
+  assert.ok(at('spare answered 400: no such model') > at('Attempts at providers'));
 });
 
 test('filters failed requests, opens views by number, and quits', () => {

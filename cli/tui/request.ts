@@ -111,7 +111,7 @@ function attempts(trace: Trace, width: number, colors: Colors): string[] {
     '',
     colors.bold('Attempts at providers'),
     ...grid(ATTEMPT_COLUMNS, trace.attempts, width, colors),
-    ...providerMessages(trace).earlier.flatMap((text) =>
+    ...providerMessages(trace).other.flatMap((text) =>
       wrap(`    ${withoutControls(text)}`, width).map(colors.dim),
     ),
   ];

@@ -33,6 +33,9 @@ const LISTED = new Set([
   'prompt_cache_key',
 ]);
 
+/** Notes whose names in JSON are older than the words of the pages. */
+const TITLES: Readonly<Record<string, string>> = { tries: 'attempts' };
+
 /** Returns the length of the time axis in milliseconds; never 0. */
 export function lengthOf(trace: Trace): number {
   return Math.max(trace.duration_ms, ...trace.stages.map((stage) => extentOf(stage)[1]), 0.001);
@@ -42,7 +45,7 @@ export function lengthOf(trace: Trace): number {
 export function notesOf(stage: Stage): (readonly [name: string, value: string])[] {
   return Object.entries(stage).flatMap(([name, value]) => {
     const words = LISTED.has(name) ? undefined : inWords(value);
-    return words === undefined ? [] : [[name.replaceAll('_', ' '), words] as const];
+    return words === undefined ? [] : [[TITLES[name] ?? name.replaceAll('_', ' '), words] as const];
   });
 }
 

@@ -99,19 +99,22 @@ export function injectionWords(injection: NonNullable<RequestJson['vault_injecti
 
 /**
  * Returns the messages with which providers refused the request: `reason`, if the client got it as
- * its answer, and those of the `earlier` attempts.
+ * its answer, and those of the `other` attempts. A client may get the answer of an earlier attempt
+ * than the last.
  */
-export function providerMessages({ status, error, attempts }: Trace) {
-  const messages = attempts.flatMap((attempt) =>
+export function providerMessages({ status, error, provider, attempts }: Trace) {
+  // An error of svc's own replaces the provider's.
+  const shown =
+    error !== null || (status ?? 0) < 400
+      ? undefined
+      : attempts.findLast((one) => one.provider === provider && one.status === status);
+  const toText = (attempt: Trace['attempts'][number]): readonly string[] =>
     attempt.words === undefined
       ? []
-      : [`${attempt.provider} answered ${attempt.status ?? NONE}: ${orDash(attempt.words)}`],
-  );
-  // An error of svc's own replaces the provider's.
-  const isReason = error === null && (status ?? 0) >= 400 && attempts.at(-1)?.words !== undefined;
+      : [`${attempt.provider} answered ${attempt.status ?? NONE}: ${orDash(attempt.words)}`];
   return {
-    reason: isReason ? messages.at(-1) : undefined,
-    earlier: isReason ? messages.slice(0, -1) : messages,
+    reason: shown && toText(shown)[0],
+    other: attempts.filter((attempt) => attempt !== shown).flatMap(toText),
   };
 }
 

@@ -19,7 +19,7 @@ import { NO_STAGES, injectionWords, providerMessages, requestFacts } from './req
 import { ModelName, Outcome } from '../requests/request-columns.tsx';
 import { Table } from '../requests/table.tsx';
 import { Waterfall } from './waterfall.tsx';
-import { Fault } from '../message-text.tsx';
+import { Fault, TextWithCode } from '../message-text.tsx';
 
 interface Loaded {
   readonly json: OneRequestJson;
@@ -197,16 +197,16 @@ function TokenBar({ row }: { readonly row: RequestJson }) {
 function Attempts({ trace }: { readonly trace: Trace }) {
   const { attempts } = trace;
   if (attempts.length === 0) return null;
-  const { earlier } = providerMessages(trace);
+  const { other } = providerMessages(trace);
   return (
     <section class="card flush">
       <header>
         <h2>Attempts at providers</h2>
       </header>
       <Table columns={ATTEMPT_COLUMNS} rows={attempts} />
-      {earlier.map((text) => (
+      {other.map((text) => (
         <p key={text} class="quiet inset">
-          {text}
+          <TextWithCode text={text} />
         </p>
       ))}
     </section>

@@ -42,7 +42,7 @@ export function Waterfall({ trace }: { readonly trace: Trace }) {
               <span class="track" aria-hidden="true">
                 <i class="open" style={{ left: percentOf(start), width: percentOf(end - start) }} />
                 <i
-                  class={'error' in stage ? 'bad' : stage.node}
+                  class={'error' in stage ? 'bad' : (stage.within ?? stage.node)}
                   style={{ left: percentOf(start), width: percentOf(stage.duration_ms) }}
                 />
               </span>
