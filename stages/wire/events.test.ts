@@ -9,6 +9,7 @@ import {
   createEventReader,
   createNeedleScanner,
   createSplitter,
+  dataOf,
   encodeEvent,
 } from './events.ts';
 import { endsEvent } from './event-ends.ts';
@@ -218,6 +219,33 @@ test('events that contain a needle are found once each, at every split', () => {
     assert.equal(scan([METERED.subarray(0, cut), METERED.subarray(cut)]), EVENTS, `cut at ${cut}`);
   }
   assert.equal(scan([...METERED].map((byte) => Buffer.from([byte]))), EVENTS, 'byte by byte');
+});
+
+test('the data cut out of an event is what the parser reads', () => {
+  const line = constantFrom(
+    'data: {"a":1}',
+    'data:b',
+    'data: ',
+    'event: x',
+    'id: 7',
+    ': data: c',
+    'é: ',
+    'database: d',
+  );
+  runProperty(
+    property(
+      array(line, { minLength: 1, maxLength: 6 }),
+      constantFrom('\n', '\r\n', '\r'),
+      (lines, end) => {
+        const bytes = Buffer.from(`${lines.join(end)}${end}${end}`);
+        const [piece] = createSplitter().push(bytes);
+        // For JSON, the space after a colon and the end of the last line mean nothing.
+        const cut = dataOf(bytes).toString().replace(/\n$/, '').replaceAll(/^ /gm, '');
+        assert.is(cut, piece?.data ?? '');
+      },
+    ),
+    { numRuns: 2000 },
+  );
 });
 
 test('the unfinished event can be read repeatedly while it grows', () => {
