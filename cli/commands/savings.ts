@@ -106,7 +106,7 @@ class Savings extends JsonCommand {
     if (runningInstance(home) !== undefined) {
       const path = '/savings/misses';
       const target = since === undefined ? path : `${path}?since=${encodeURIComponent(since)}`;
-      return (await readOwn(home, target)) as unknown as MissReportJson;
+      return readOwn<MissReportJson>(home, target);
     }
     const { missReportJson } = await import('../../stages/ledger/miss-json.ts');
     return withLedger(context, this.config, async (reader, queries) =>

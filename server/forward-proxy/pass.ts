@@ -83,7 +83,7 @@ export function createPass(open: Connector, clock: Clock) {
       method: method ?? 'GET',
       path: url ?? '/',
       // Flat, as received: node then adds no headers of its own.
-      headers: passedHeaders(rawHeaders) as unknown as Record<string, string>,
+      headers: passedHeaders(rawHeaders),
       insecureHTTPParser: false,
     });
   }
