@@ -8,7 +8,7 @@ import { SvcError } from '../../engine/index.ts';
 import type { CancelSignal, Sink } from '../../engine/index.ts';
 import type { Dialect } from '../../stages/model/dialect.ts';
 import type { HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
-import { headerValue } from '../../stages/model/headers.ts';
+import { headerValue, withoutHeaders } from '../../stages/model/headers.ts';
 import { endsEvent } from '../../stages/wire/event-ends.ts';
 import { endEarly } from '../http/hang-up.ts';
 import { errorBody, errorHeaders, errorStatus } from '../http/error-response.ts';
@@ -110,18 +110,21 @@ export class HttpSink implements Sink<ProxyFrame> {
 
   #writeHead(head: HeadFrame, sizeBytes: number | undefined): void {
     const { response, requestId, extraHeaders, encode } = this.#options;
-    const headers = withOurCors(head.headers, extraHeaders);
+    let headers = withOurCors(head.headers, extraHeaders);
     if (headerValue(headers, 'x-request-id') === undefined) headers.push('X-Request-ID', requestId);
     headers.push('X-Svc-Request-ID', requestId);
     this.#streaming = head.streaming && headerValue(headers, 'content-encoding') === undefined;
     this.#encode = this.#streaming && head.status < 400 ? encode : undefined;
-    if (this.#encode !== undefined) setHeader(headers, 'Content-Type', this.#encode.contentType);
-    if (this.#encode !== undefined) setHeader(headers, 'Content-Length', undefined);
+    if (this.#encode !== undefined) {
+      headers = withoutHeaders(headers, (name) => /^content-(?:type|length)$/.test(name));
+      headers.push('Content-Type', this.#encode.contentType);
+    }
     const declared = headerValue(headers, 'content-length');
     const bodiless = head.status === 204 || head.status === 304 || response.req.method === 'HEAD';
-    if (sizeBytes !== undefined && !bodiless && declared !== String(sizeBytes))
-      setHeader(headers, 'Content-Length', String(sizeBytes));
-    else if (declared !== undefined && !bodiless) this.#promisedBytes = Number(declared);
+    if (sizeBytes !== undefined && !bodiless && declared !== String(sizeBytes)) {
+      headers = withoutHeaders(headers, (name) => name === 'content-length');
+      headers.push('Content-Length', String(sizeBytes));
+    } else if (declared !== undefined && !bodiless) this.#promisedBytes = Number(declared);
     // nginx buffers whole responses unless told otherwise.
     if (head.streaming && headerValue(headers, 'x-accel-buffering') === undefined)
       headers.push('X-Accel-Buffering', 'no');
@@ -206,11 +209,4 @@ function mergeNames(list: string, more: string): string {
     if (!names.some((each) => each.toLowerCase() === name.toLowerCase())) names.push(name);
   }
   return names.join(', ');
-}
-
-function setHeader(headers: string[], name: string, value: string | undefined): void {
-  for (let i = headers.length - 2; i >= 0; i -= 2) {
-    if (headers[i]!.toLowerCase() === name.toLowerCase()) headers.splice(i, 2);
-  }
-  if (value !== undefined) headers.push(name, value);
 }

@@ -29,7 +29,6 @@ const compress = promisify(gzip);
 const MAX_BUFFERED_BYTES = 256 * 1024;
 /** A document is sent as a whole and thus held in memory, up to this size after decoding. */
 const MAX_DOCUMENT_MIB = 32;
-const MAX_DOCUMENT_BYTES = MAX_DOCUMENT_MIB * 1024 * 1024;
 
 /** A response with an error status. */
 export interface Refused {
@@ -104,7 +103,6 @@ export class SocketSink implements Sink<ProxyFrame> {
     });
   }
 
-  /** Processes decoded bytes. */
   async #take(bytes: Buffer): Promise<void> {
     if (this.#splitter !== undefined) {
       for (const event of this.#splitter.push(bytes)) await this.#event(event);
@@ -112,7 +110,10 @@ export class SocketSink implements Sink<ProxyFrame> {
     }
     this.#document.push(bytes);
     this.#documentBytes += bytes.length;
-    if (this.#documentBytes > MAX_DOCUMENT_BYTES) throw tooLarge();
+    if (this.#documentBytes > MAX_DOCUMENT_MIB * 2 ** 20) {
+      const message = `The provider's answer is larger than ${MAX_DOCUMENT_MIB} MiB, the limit over WebSocket; HTTP forwards it unchanged`;
+      throw new SvcError('bad_gateway', message);
+    }
   }
 
   async #event({ event, data }: ChunkEvent): Promise<void> {
@@ -176,13 +177,6 @@ export class SocketSink implements Sink<ProxyFrame> {
     if (socket.bufferedAmount > MAX_BUFFERED_BYTES) await sent;
     else sent.catch(() => undefined);
   }
-}
-
-function tooLarge(): SvcError {
-  return new SvcError(
-    'bad_gateway',
-    `The provider's answer is larger than ${MAX_DOCUMENT_MIB} MiB, the limit over WebSocket; HTTP forwards it unchanged`,
-  );
 }
 
 function closedError(cause?: Error): SvcError {
