@@ -2,6 +2,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocketServer } from 'ws';
@@ -31,6 +32,8 @@ import { SocketSink } from './ws.ts';
 /** More than any sink writes without waiting for its client. */
 const EVENT = Buffer.from(`data: {"text":"${'x'.repeat(300_000)}"}\n\n`);
 const dialect = dialects.chat;
+
+const NONE: readonly string[] = [];
 
 /** Returns a connection whose other end reads nothing. */
 const stalledSocket = (): Duplex =>
@@ -66,11 +69,11 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
  */
 async function admitted(
   toSink: (signal: CancelSignal) => Sink<ProxyFrame> | Promise<Sink<ProxyFrame>>,
-  { event = EVENT, everyTurns = 0, onTurn = (): void => undefined } = {},
+  { event = EVENT, headers = NONE, everyTurns = 0, onTurn = (): void => undefined } = {},
 ) {
   const canceller = createCanceller();
   const seen = { chunks: 0, isCancelled: false };
-  const head = headOf('POST');
+  const head = { ...headOf('POST'), headers };
   let isBegun = false;
   const answer = new ReadableStream<ProxyFrame>(
     {
@@ -134,6 +137,8 @@ test('a stalled client admits exactly two chunks: one in the sink, one in the Tr
   const toSocket = (signal: CancelSignal) =>
     new SocketSink({ form: OWN_FORM, socket, signal, requestId: 'r', gzip: false });
   assert.is(await admitted(toSocket), 2, 'WebSocket');
+  const encoded = { headers: ['content-encoding', 'gzip'], event: gzipSync(EVENT) };
+  assert.is(await admitted(toSocket, encoded), 2, 'encoded');
 });
 
 test('a paced stream admits one chunk more, whether it is flushed by size or by time', async () => {

@@ -11,15 +11,16 @@ import type { CancelSignal, Sink } from '../../engine/index.ts';
 import type { UsageObserver } from '../../stages/model/dialect.ts';
 import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
-import { streamCutShort } from '../../stages/model/errors.ts';
+import { streamCutShort, undecodableAnswer } from '../../stages/model/errors.ts';
 import type { ChunkEvent, HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
 import { headerValue } from '../../stages/model/headers.ts';
 import type { Headers } from '../../stages/model/headers.ts';
 import type { Usage } from '../../stages/model/usage.ts';
+import { createDecoder } from '../../stages/wire/decode.ts';
+import type { Decoder } from '../../stages/wire/decode.ts';
 import { createEventReader } from '../../stages/wire/events.ts';
 import type { EventReader } from '../../stages/wire/events.ts';
 import { cancellable } from './cancellable.ts';
-import { Decoding } from './decoding.ts';
 import { failureIn } from './failure.ts';
 import type { Failure } from './failure.ts';
 
@@ -70,7 +71,10 @@ export class SocketSink implements Sink<ProxyFrame> {
   #documentBytes = 0;
   #observer: UsageObserver | undefined;
   #head: HeadFrame | undefined;
-  #decoding: Decoding | undefined;
+  #encoding = 'identity';
+  #decoder: Decoder | undefined;
+  /** Settles when all that was decoded so far has been taken. */
+  #taken: Promise<void> = Promise.resolve();
   /** True once an error object was sent: nothing may follow it. */
   #failed = false;
 
@@ -86,7 +90,7 @@ export class SocketSink implements Sink<ProxyFrame> {
   async write(frame: ProxyFrame): Promise<void> {
     if (frame.kind === 'head') return this.#begin(frame);
     if (frame.kind !== 'chunk') return undefined;
-    if (this.#decoding !== undefined) return this.#decoding.push(frame.bytes);
+    if (this.#decoder !== undefined) return this.#decode(this.#decoder, frame.bytes);
     this.#observer?.push(frame.metered ?? frame.bytes);
     return this.#take(frame.bytes);
   }
@@ -95,12 +99,20 @@ export class SocketSink implements Sink<ProxyFrame> {
     this.#head = head;
     this.#observer = head.request.original.dialect.observeUsage(head.streaming);
     if (head.streaming && head.status < 400) this.#splitter = createEventReader();
-    const encoding = headerValue(head.headers, 'content-encoding') ?? 'identity';
-    if (encoding.trim().toLowerCase() === 'identity') return;
-    this.#decoding = new Decoding(encoding, this.#options.signal, (bytes) => {
+    this.#encoding = headerValue(head.headers, 'content-encoding') ?? 'identity';
+    if (this.#encoding.trim().toLowerCase() === 'identity') return;
+    this.#decoder = createDecoder(this.#encoding, (bytes) => {
       this.#observer?.push(bytes);
-      return this.#take(bytes);
+      this.#taken = this.#taken.then(() => this.#take(bytes));
+      // The next write rejects with it.
+      this.#taken.catch(() => undefined);
     });
+  }
+
+  async #decode(decoder: Decoder, bytes: Buffer): Promise<void> {
+    if (!decoder.push(bytes)) throw undecodableAnswer(this.#encoding);
+    await cancellable(this.#options.signal, (done) => void decoder.drained().then(() => done()));
+    await this.#taken;
   }
 
   async #take(bytes: Buffer): Promise<void> {
@@ -136,7 +148,8 @@ export class SocketSink implements Sink<ProxyFrame> {
   }
 
   async end(): Promise<void> {
-    await this.#decoding?.end();
+    if ((await this.#decoder?.end()) === false) throw undecodableAnswer(this.#encoding);
+    await this.#taken;
     const rest = this.#splitter?.rest();
     if (rest !== undefined) await this.#event(rest);
     if (this.#splitter === undefined) await this.#endDocument();
@@ -158,7 +171,6 @@ export class SocketSink implements Sink<ProxyFrame> {
   }
 
   async fail(error: SvcError): Promise<void> {
-    this.#decoding?.stop();
     if (this.#failed || this.#options.socket.readyState !== this.#options.socket.OPEN) return;
     await this.#sendLast([this.#options.form.errorText(error, this.#options.requestId)]);
   }

@@ -39,7 +39,9 @@ function decoding(encoding: string): TransformStream<Buffer, Buffer> {
     start(controller) {
       decoder = createDecoder(encoding, (bytes) => controller.enqueue(bytes));
     },
-    transform: (piece) => decoder.push(piece),
+    transform(piece) {
+      if (!decoder.push(piece)) throw undecodableAnswer(encoding);
+    },
     async flush() {
       if (!(await decoder.end())) throw undecodableAnswer(encoding);
     },

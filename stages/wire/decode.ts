@@ -116,10 +116,12 @@ function hasZlibHeader(bytes: Buffer): boolean {
   return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
 }
 
-/** Decodes a copy of a response while it is passed through. */
+/** Decodes a response, or a copy of one that is passed through. */
 export interface Decoder {
-  /** Takes the next encoded bytes; the decoded bytes arrive later. */
-  push(bytes: Buffer): void;
+  /** Takes the next encoded bytes; the decoded bytes arrive later. False once any were lost. */
+  push(bytes: Buffer): boolean;
+  /** Resolves when all pushed bytes are decoded, for the one caller that can wait for that. */
+  drained(): Promise<void>;
   /**
    * Resolves once all pushed bytes are decoded and delivered, true if nothing was lost. Never
    * rejects.
@@ -143,60 +145,66 @@ export function createDecoder(
   onBytes: (bytes: Buffer) => void,
 ): Decoder {
   const layers = layersOf(contentEncoding);
-  if (layers.length === 0) return { push: onBytes, end: () => Promise.resolve(true) };
   const open = formatOf(layers);
-  const lost = Promise.resolve(false);
   let stream: Transform | undefined;
   let beginning: Buffer = Buffer.alloc(0);
   const expansion = new Expansion();
-  let isLost = open === undefined;
+  let isLost = false;
   let done: Promise<boolean> | undefined;
+  let waiting = 0;
+  let onDrained = (): void => undefined;
+  const onDecoded = (): void => {
+    waiting -= 1;
+    if (waiting === 0) onDrained();
+  };
   const take = (bytes: Buffer): void => {
     if (isLost) return;
     if (expansion.out(bytes)) return onBytes(bytes);
     isLost = true;
     stream?.destroy();
   };
+  const decode = (bytes: Buffer): void => {
+    expansion.in(bytes);
+    let input = bytes;
+    if (stream === undefined) {
+      // Two bytes tell which kind of deflate it is.
+      beginning = input = Buffer.concat([beginning, bytes]);
+      if (beginning.length < 2) return;
+      stream = open?.(beginning);
+      stream?.on('data', take);
+      stream?.on('error', () => {
+        isLost = true;
+      });
+      // A write that failed is not called back.
+      stream?.once('close', () => onDrained());
+    }
+    if (stream === undefined || stream.writableLength > MAX_WAITING_BYTES) {
+      isLost = true;
+      stream?.destroy();
+    } else {
+      waiting += 1;
+      stream.write(input, onDecoded);
+    }
+  };
   return {
     push(bytes) {
-      if (isLost || done !== undefined) return;
-      expansion.in(bytes);
-      let input = bytes;
-      if (stream === undefined) {
-        // Two bytes tell which kind of deflate it is.
-        beginning = input = Buffer.concat([beginning, bytes]);
-        if (beginning.length < 2) return;
-        stream = open?.(beginning);
-        stream?.on('data', take);
-        stream?.on('error', () => {
-          isLost = true;
-        });
-      }
-      if (stream === undefined || stream.writableLength > MAX_WAITING_BYTES) {
-        isLost = true;
-        stream?.destroy();
-      } else {
-        stream.write(input);
-      }
+      if (isLost || done !== undefined) return !isLost;
+      if (layers.length === 0) onBytes(bytes);
+      else decode(bytes);
+      return !isLost;
     },
+    drained: () =>
+      waiting === 0 || stream?.closed === true
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            onDrained = resolve;
+          }),
     end() {
-      if (isLost) return lost;
+      if (isLost) return Promise.resolve(false);
       done ??= stream === undefined ? Promise.resolve(beginning.length === 0) : finish(stream);
       return done;
     },
   };
-}
-
-/**
- * Opens a stream that decodes a response for a client that never received `contentEncoding`;
- * `first` are the response's first bytes. Undefined for an unsupported encoding. It errors on bytes
- * that do not match the header; a truncated stream yields the part that arrived.
- */
-export function openDecoding(
-  contentEncoding: string | undefined,
-  first: Buffer,
-): Transform | undefined {
-  return formatOf(layersOf(contentEncoding))?.(first);
 }
 
 function finish(stream: Transform): Promise<boolean> {
