@@ -5,7 +5,7 @@
 import { defineStage } from '../../engine/index.ts';
 import { TRANSLATABLE } from '../../stages/dialect/translatable.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
-import { providerNode } from '../../stages/providers/provider.ts';
+import { providerNode } from '../../stages/providers/provider-node.ts';
 import type { ProviderDefinition } from '../provider.ts';
 import type { BundledPlugin } from './bundled.ts';
 

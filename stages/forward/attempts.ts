@@ -8,7 +8,7 @@ import type { ProxyFrame } from '../model/frame.ts';
 import { THOUGHT_MISMATCH } from '../model/attempt.ts';
 import { modelOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
-import { providerNode } from '../providers/provider.ts';
+import { providerNode } from '../providers/provider-node.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 import { toClient } from './failures.ts';
 import type { Unsupported } from '../dialect/translate/translate.ts';

@@ -8,7 +8,7 @@ import { overloaded } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { losesSaving, VERBATIM_BECAUSE } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
-import { providerNode } from '../providers/provider.ts';
+import { providerNode } from '../providers/provider-node.ts';
 import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
 import type { AttemptScope, ForwardState } from './attempt-scope.ts';

@@ -3,15 +3,18 @@
  * and says nothing about the upstream: breaker and health are not affected.
  */
 import { SvcError, isSvcError } from '../../engine/index.ts';
+import { providerNode } from './provider-node.ts';
 
 /** What a hook threw or returned, as the cause of the reported error. */
 class HookFault extends Error {}
 
-/** `bad_gateway` that names provider and hook. */
+/** `bad_gateway` that names provider and hook; the provider's node is the one that failed. */
 export function hookFault(provider: string, hook: string, why: string, thrown?: unknown): SvcError {
-  return new SvcError('bad_gateway', `The ${hook} hook of provider '${provider}' failed: ${why}`, {
-    cause: new HookFault(why, { cause: thrown }),
-  });
+  const message = `The ${hook} hook of provider '${provider}' failed: ${why}`;
+  const cause = new HookFault(why, { cause: thrown });
+  const error = new SvcError('bad_gateway', message, { cause });
+  error.node = providerNode(provider);
+  return error;
 }
 
 /** Returns true for an error made by `hookFault`. */

@@ -9,9 +9,6 @@ export type ProviderKind = EndpointKind | 'passthrough';
 /** The name under which a provider is configured. */
 export type ProviderName = string;
 
-/** Returns the node name of a provider that is code, in the graph and in traces. */
-export const providerNode = (name: string): string => `provider:${name}`;
-
 /** Where its requests go, derived from its base URL. */
 export interface ProviderAddress {
   /** Scheme, host and port. */

@@ -69,6 +69,31 @@ test('a provider that is code is timed inside forward', () =>
     assert.not.ok(nodes.includes('provider:acme'));
   }));
 
+test('a fault in the code of a provider is noted at its node', () =>
+  withProxy({}, async (t) => {
+    for (const hook of ['request', 'response', 'event']) {
+      const module = join(dirname(t.db), `${hook}.mjs`);
+      const source = `export default { name: 'acme', kind: 'chat', baseUrl: '${t.upstream.url}', auth: 'none',
+        ${hook}() { throw new Error('boom'); } };`;
+      writeFileSync(module, source, { mode: 0o600 });
+      t.configure(
+        `custom_providers: [{ module: ${module}, name: acme }]\nrouting: { primary: acme }\n`,
+      );
+      await t.proxy.reload();
+      const body = json(CHAT, { stream: hook === 'event' });
+      const { text } = await exchange(t.proxy.port, { path: '/v1/chat/completions', body });
+      assert.match(text, `The ${hook} hook of provider 'acme' failed: boom`);
+      const trace = (await (await fetch(`${t.proxy.url}/trace/last`)).json()) as {
+        stages: readonly { node: string; error?: string }[];
+      };
+      const faulty = trace.stages.filter(({ error }) => error?.includes('boom'));
+      assert.equal(
+        faulty.map(({ node }) => node),
+        ['provider:acme'],
+      );
+    }
+  }));
+
 test('a failed provider and its fallback are both timed', () =>
   withProxy({}, async (t) => {
     t.configure(`${provider(t)}fallback: [acme]\n`);
