@@ -8,7 +8,14 @@ type Report = (path: readonly string[], message: string) => void;
 
 const KINDS: readonly string[] = [...proxyFrameKinds.request, ...proxyFrameKinds.response];
 
+/** Names are printed in graphs, traces and the log. */
+const NODE_NAME = /^[^\p{C}\p{Z}][^\p{C}\p{Zl}\p{Zp}]{0,63}$/u;
+
 const text = (value: unknown) => (typeof value === 'string' ? undefined : 'must be a text');
+const nodeName = (value: unknown) =>
+  typeof value === 'string' && NODE_NAME.test(value)
+    ? undefined
+    : 'use one to 64 visible characters on one line';
 const callback = (value: unknown) =>
   typeof value === 'function' ? undefined : 'must be a function';
 const boolean = (value: unknown) =>
@@ -32,7 +39,7 @@ function byKind(value: unknown): string | undefined {
 
 /** What is wrong with the value of a field, if anything. */
 const FIELDS: Readonly<Record<string, (value: unknown) => string | undefined>> = {
-  name: text,
+  name: nodeName,
   before: text,
   after: text,
   order: finite,

@@ -20,7 +20,7 @@ import { PluginFaults, checkParts, checkPlugin } from './check-plugin.ts';
 import { STREAM_TIMEOUT_MS, guardHandlers } from './guarded.ts';
 import { guardOpen, guardSettled, guardWatch } from './guarded-callbacks.ts';
 import { toHookStages } from './hooks.ts';
-import { importDefault } from './module.ts';
+import { importDefault, loadInTime } from './module.ts';
 import type { RunImport } from './module.ts';
 import { lineOfPath } from './line-in-source.ts';
 import type { HandlerStage, PluginStage, StreamStage } from './plugin-stage.ts';
@@ -106,7 +106,9 @@ async function load(entry: PluginEntry, options: LoadOptions): Promise<LoadedPlu
   const { name, config, setup } = plugin;
   const checked = config === undefined ? entry.config : checkConfig(config(entry.config ?? {}));
   const returned: unknown =
-    setup === undefined ? {} : await setup({ config: checked, tools: stageTools, view });
+    setup === undefined
+      ? {}
+      : await loadInTime(setup({ config: checked, tools: stageTools, view }));
   const { stages, hooks, ...parts } = checkParts(plugin, returned);
   const all = [...stages, ...hooks.flatMap((hook) => toHookStages(name, hook))];
   return {

@@ -46,7 +46,7 @@ export async function importDefault(
     .digest('hex')
     .slice(0, 16);
   const url = `${pathToFileURL(path).href}?v=${version}`;
-  const exported: unknown = await withTimeout(
+  const exported: unknown = await loadInTime(
     runImport({ module, name, version, url }, () => import(url)),
   );
   const isModule = typeof exported === 'object' && exported !== null && 'default' in exported;
@@ -81,13 +81,14 @@ async function refuseWritableByOthers(path: string): Promise<void> {
   }
 }
 
-async function withTimeout(importing: Promise<unknown>): Promise<unknown> {
+/** Settles as `loading` does, or rejects after a while. The timer keeps the process alive. */
+export async function loadInTime<T>(loading: T | Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error('it did not finish loading')), IMPORT_MS);
   });
   try {
-    return await Promise.race([importing, timeout]);
+    return await Promise.race([loading, timeout]);
   } finally {
     clearTimeout(timer);
   }

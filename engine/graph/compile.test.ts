@@ -211,6 +211,21 @@ test('an insertion next to an unknown or ambiguous node is a fault that names it
   assert.ok(faults.every((fault) => fault.message.includes("'p'")));
 });
 
+test('a second node of a name is left out, and only its plugin is reported', () => {
+  const graph = chain(testKinds, [reader, wholeAnswerer]);
+  const { faults } = compile(graph, {
+    insertions: [
+      insertion('read', { before: 'answer' }),
+      insertion('twice', { after: 'read', plugin: 'alpha' }),
+      insertion('twice', { before: 'answer', plugin: 'beta' }),
+    ],
+  });
+  assert.equal(faults.map(({ message }) => message).toSorted(), [
+    "Plugin 'alpha' inserts a node 'twice', and so does 'beta'",
+    "Plugin 'p' inserts a node 'read', and the graph has one",
+  ]);
+});
+
 test('the splitter is inserted after the answering stage only if a stage needs events', async () => {
   const splitter = mark('split');
   const needy = stage('needy', { watch: { part: () => undefined } }, { needs: 'events' });

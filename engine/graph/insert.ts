@@ -31,7 +31,7 @@ function after(edges: readonly GraphEdge[], node: string, target: string): Graph
 /**
  * Returns the graph with all insertions made. Insertions at the same place are sorted by `order`,
  * then by plugin name, in the direction of travel. An insertion may name the node of another one.
- * Insertions that name an unknown node are left out and reported.
+ * Insertions that name an unknown node, or are called like one, are left out and reported.
  */
 export function insert<F extends Frame>(
   graph: Graph<F>,
@@ -50,12 +50,19 @@ export function insert<F extends Frame>(
     const name = insertion.stage.name;
     const { before: next, after: last, within } = insertion;
     if ([next, last, within].filter((each) => each !== undefined).length !== 1) {
-      const message = `Plugin '${insertion.plugin}' must say where '${name}' goes: either before or after a node`;
+      const message = `Plugin '${plugin}' must say where '${name}' goes: either before or after a node`;
       faults.push({ fault: 'bad_insertion', message, insertion: { plugin, target } });
       return false;
     }
+    const other = [...nodes, ...inner].find((node) => node.name === name);
+    if (other !== undefined) {
+      const whose = other.plugin === undefined ? 'the graph has one' : `so does '${other.plugin}'`;
+      const message = `Plugin '${plugin}' inserts a node '${name}', and ${whose}`;
+      faults.push({ fault: 'duplicate_node', message, insertion: { plugin, target } });
+      return false;
+    }
     if (target === undefined || !known.has(target)) {
-      const message = `Plugin '${insertion.plugin}' inserts '${name}' beside '${target}', which is not a node of the graph`;
+      const message = `Plugin '${plugin}' inserts '${name}' beside '${target}', which is not a node of the graph`;
       faults.push({ fault: 'unknown_node', message, insertion: { plugin, target } });
       return false;
     }

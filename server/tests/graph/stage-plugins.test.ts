@@ -159,6 +159,18 @@ test('a faulty plugin stops the start and reports file, line and reason', () =>
         /nowhere/,
       ],
       [
+        "export default { name: 'x', setup: () => ({ stages: [{ name: 'a\\nb', before: 'route', on: {} }] }) };",
+        /stages\[0\]: name: use one to 64 visible characters/,
+      ],
+      [
+        "export default { name: 'recipes', setup: () => ({ stages: [{ before: 'route', on: {} }] }) };",
+        /cannot be built:\n.*'recipes' inserts a node 'recipes', and so does 'recipes' .*bad\.mjs\)$/m,
+      ],
+      [
+        "export default { name: 'x', setup: () => new Promise(() => {}) };",
+        /bad\.mjs: it did not finish loading/,
+      ],
+      [
         "export default { name: 'x', setup: () => ({ stages: [{ before: 'route', on: { chunks() {} } }] }) };",
         /stages\[0\]: on: chunks is no kind of frame; known are body, request, head, chunk, end/,
       ],
