@@ -45,51 +45,42 @@ export function insert<F extends Frame>(
   const nodes = [...graph.nodes];
   const inner: InnerNode<F>[] = [...(graph.inner ?? [])];
 
-  const place = (insertion: Insertion<F>, target: string | undefined): boolean => {
-    const { plugin } = insertion;
-    const name = insertion.stage.name;
-    const { before: next, after: last, within } = insertion;
-    if ([next, last, within].filter((each) => each !== undefined).length !== 1) {
-      const message = `Plugin '${plugin}' must say where '${name}' goes: either before or after a node`;
-      faults.push({ fault: 'bad_insertion', message, insertion: { plugin, target } });
-      return false;
-    }
-    const other = [...nodes, ...inner].find((node) => node.name === name);
+  const place = (insertion: Insertion<F>): void => {
+    const { plugin, before: next, after: last, within } = insertion;
+    const { name } = insertion.stage;
+    const target = targetOf(insertion);
+    const refuse = (fault: GraphFault['fault'], what: string): void => {
+      faults.push({ fault, message: `Plugin '${plugin}' ${what}`, insertion: { plugin, target } });
+    };
+    if ([next, last, within].filter((each) => each !== undefined).length !== 1)
+      return refuse(
+        'bad_insertion',
+        `must say where '${name}' goes: either before or after a node`,
+      );
+    const other = [...nodes, ...inner].find((each) => each.name === name);
     if (other !== undefined) {
       const whose = other.plugin === undefined ? 'the graph has one' : `so does '${other.plugin}'`;
-      const message = `Plugin '${plugin}' inserts a node '${name}', and ${whose}`;
-      faults.push({ fault: 'duplicate_node', message, insertion: { plugin, target } });
-      return false;
+      return refuse('duplicate_node', `inserts a node '${name}', and ${whose}`);
     }
-    if (target === undefined || !known.has(target)) {
-      const message = `Plugin '${plugin}' inserts '${name}' beside '${target}', which is not a node of the graph`;
-      faults.push({ fault: 'unknown_node', message, insertion: { plugin, target } });
-      return false;
-    }
-    return true;
+    if (target === undefined || !known.has(target))
+      return refuse(
+        'unknown_node',
+        `inserts '${name}' beside '${target}', which is not a node of the graph`,
+      );
+    const node = toNode(insertion);
+    if (within !== undefined) return void inner.push({ ...node, within });
+    nodes.push(node);
+    edges = (next === undefined ? after : before)(edges, name, target);
+    if (next !== undefined && entry === target) entry = name;
   };
 
   const placeAll = (ready: readonly Insertion<F>[]): void => {
-    for (const insertion of ready.filter((each) => each.within !== undefined)) {
-      const { within } = insertion;
-      if (!place(insertion, within) || within === undefined) continue;
-      inner.push({ ...toNode(insertion), within });
-    }
-    const between = ready.filter((each) => each.within === undefined);
-    for (const insertion of between.filter((each) => each.after === undefined)) {
-      const target = insertion.before;
-      if (!place(insertion, target) || target === undefined) continue;
-      nodes.push(toNode(insertion));
-      edges = before(edges, insertion.stage.name, target);
-      if (entry === target) entry = insertion.stage.name;
-    }
+    ready.filter((each) => each.after === undefined).forEach(place);
     // Each one goes directly after its target, so the last to be placed comes first.
-    for (const insertion of between.filter((each) => each.after !== undefined).toReversed()) {
-      const target = insertion.after;
-      if (!place(insertion, target) || target === undefined) continue;
-      nodes.push(toNode(insertion));
-      edges = after(edges, insertion.stage.name, target);
-    }
+    ready
+      .filter((each) => each.after !== undefined)
+      .toReversed()
+      .forEach(place);
     for (const { name } of nodes) known.add(name);
   };
 
