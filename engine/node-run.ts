@@ -39,6 +39,11 @@ export class NodeRun implements StageContext<StageState> {
     this.#notes.push(name, value);
   }
 
+  /** Notes a fault that must not change the outcome. */
+  noteFault(name: string, thrown: unknown): void {
+    this.note(name, thrown instanceof Error ? thrown.message : 'unknown');
+  }
+
   /** Records a frame that came in at `inMs` and left at `outMs`, both monotonic. */
   recordFrame(inMs: number, outMs: number): void {
     this.#frames += 1;

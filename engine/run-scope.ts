@@ -115,8 +115,7 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
 
   /** Adds a note to the answering node about a fault that must not change the outcome. */
   noteFault(name: string, thrown: unknown): void {
-    const text = thrown instanceof Error ? thrown.message : 'unknown';
-    (this.#answering ?? this.nodeRuns[0])?.note(name, text);
+    (this.#answering ?? this.nodeRuns[0])?.noteFault(name, thrown);
   }
 
   /** Returns the error of a cancelled run, or undefined while it is not cancelled. */
@@ -222,14 +221,10 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
         const settled = stage.behaviour.settled?.(settlement, nodeRun);
         if (settled !== undefined) await settled;
       } catch (thrown) {
-        noteUnsettled(nodeRun, thrown);
+        nodeRun.noteFault('settled_error', thrown);
       }
     }
   }
-}
-
-function noteUnsettled(nodeRun: NodeRun, thrown: unknown): void {
-  nodeRun.note('settled_error', thrown instanceof Error ? thrown.message : 'unknown');
 }
 
 function cancelIfLive<F extends Frame>(result: Handled<F>): void {

@@ -199,6 +199,6 @@ export function watchSafely<F extends Frame>(
   try {
     watch(frame, nodeRun);
   } catch (thrown) {
-    nodeRun.note('watch_error', thrown instanceof Error ? thrown.message : 'unknown');
+    nodeRun.noteFault('watch_error', thrown);
   }
 }

@@ -38,17 +38,20 @@ export async function tryProvider(
   { target, isLast, charge }: Choice,
   scope: AttemptScope,
 ): Promise<TargetStep> {
+  const { services, run } = scope;
+  const { provider, sent } = prepared;
+  const preferredKey = sent && services.conversations.keyOf(sent.request, provider.name);
   const triedKeys = new Set<string>();
   let last: RejectedKey | undefined;
   for (;;) {
     const admission = await requestAdmission({
-      provider: prepared.provider.name,
+      provider: provider.name,
       state,
       triedKeys,
-      preferredKey: prepared.preferredKey,
+      preferredKey,
       usesConfiguredKey: target.credential === 'configured',
-      clock: scope.services.clock,
-      signal: scope.run.signal,
+      clock: services.clock,
+      signal: run.signal,
     });
     if (!admission.admitted) return failureOfRefusal(prepared, admission, last, scope);
     const fault = last === undefined ? chargeFor(admission, charge) : undefined;
@@ -63,9 +66,13 @@ export async function tryProvider(
 /**
  * Thinking may be bound to the account: the conversation continues with the key that it began with.
  */
-function noteKey(prepared: Prepared, { keyId, key }: Admission, scope: AttemptScope): void {
-  if (keyId === undefined || prepared.noteKey?.(keyId) !== false) return;
-  const { name } = prepared.provider;
+function noteKey(
+  { sent, provider: { name } }: Prepared,
+  { keyId, key }: Admission,
+  scope: AttemptScope,
+): void {
+  if (keyId === undefined || sent === undefined) return;
+  if (scope.services.conversations.noteKey(sent.request, name, keyId)) return;
   const note = `the conversation began with another key of ${name} than '${key?.label ?? ''}'`;
   scope.state.notes.push(`${note}: its thoughts may be dropped`);
 }

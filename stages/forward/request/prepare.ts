@@ -234,8 +234,6 @@ function toPrepared(
     ],
     notes: [...notes, ...(isMarked ? [droppedParts.middle] : []), ...thoughts.notes],
     sent,
-    preferredKey: options.services.conversations.keyOf(request, provider.name),
-    noteKey: (keyId) => options.services.conversations.noteKey(request, provider.name, keyId),
     caching,
     wire(key, signal) {
       const wire = toUpstreamRequest(whole?.request ?? edited, provider, {

@@ -38,13 +38,6 @@ export interface Prepared {
   /** The dialect in which the provider answers. */
   readonly dialect: Dialect;
   readonly reading: Reading;
-  /** The id of the configured key that the conversation began with. */
-  readonly preferredKey?: string | undefined;
-  /**
-   * Records the id of the key that is sent; false if it is not the one that the conversation began
-   * with.
-   */
-  readonly noteKey?: (keyId: string) => boolean;
   /**
    * True if the provider may not have the path at all; its 404 then says nothing about the request.
    */
