@@ -27,6 +27,18 @@ export interface ForwardState {
   release: (() => void) | undefined;
 }
 
+/** What all requests have taught about providers, for the life of the process. */
+export interface Learned {
+  /** Chat providers known not to serve the responses path. */
+  readonly chatOnly: Set<string>;
+  /** What providers are known to refuse. */
+  readonly unsupported: KnownUnsupported;
+  /** Encrypted thinking that they have refused. */
+  readonly foreign: ForeignThoughts;
+  /** Logs what a provider does not receive, each item once. */
+  readonly logOmissions: (provider: string, notes: readonly string[]) => void;
+}
+
 export interface AttemptScope {
   readonly state: ForwardState;
   readonly config: ForwardConfig;
@@ -38,16 +50,9 @@ export interface AttemptScope {
   readonly needsEvents: boolean;
   /** Every attempt so far, for the trace, including failed ones. */
   readonly attempts: Attempt[];
-  /** Chat providers known not to serve the responses path. */
-  readonly chatOnly: Set<string>;
-  /** What providers are known to refuse. */
-  readonly unsupported: KnownUnsupported;
-  /** Encrypted thinking that they have refused. */
-  readonly foreign: ForeignThoughts;
+  readonly learned: Learned;
   /** Sets the provider whose answer or failure the client sees. */
   servedBy(provider: string): void;
-  /** Logs what a provider does not receive, each item once. */
-  logOmissions(provider: string, notes: readonly string[]): void;
 }
 
 export interface ReadOptions {

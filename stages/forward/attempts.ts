@@ -75,8 +75,8 @@ async function outcomeOf(
   const { target } = choice;
   const { provider } = target;
   let { chatOnly, unsupported }: Known = {
-    chatOnly: scope.chatOnly,
-    unsupported: scope.unsupported.of(target, modelOf(request)),
+    chatOnly: scope.learned.chatOnly,
+    unsupported: scope.learned.unsupported.of(target, modelOf(request)),
   };
   let step = await callAsNode(request, scope, choice, { chatOnly, unsupported });
   // The cost was reserved for the first attempt.
@@ -87,17 +87,17 @@ async function outcomeOf(
         chatOnly = new Set([provider]);
         step = await callAsNode(request, scope, again, { chatOnly, unsupported });
         // A 404 on both paths was about the model, and says nothing about the paths.
-        if (lastStatus(scope) !== 404) scope.chatOnly.add(provider);
+        if (lastStatus(scope) !== 404) scope.learned.chatOnly.add(provider);
         break;
       case 'without': {
         const { part } = step;
         unsupported = new Set([...unsupported, part]);
         if (part === THOUGHT_MISMATCH) noteMismatches(request, provider, scope);
-        if (part === FOREIGN) scope.foreign.add(provider, sealedIn(request));
+        if (part === FOREIGN) scope.learned.foreign.add(provider, sealedIn(request));
         step = await callAsNode(request, scope, again, { chatOnly, unsupported });
         if (!OF_CONVERSATION.has(part) && (lastStatus(scope) < 400 || step.next === 'without'))
           // A second refusal after it is about something else.
-          scope.unsupported.add(target, modelOf(request), part);
+          scope.learned.unsupported.add(target, modelOf(request), part);
         break;
       }
       default:
@@ -110,7 +110,7 @@ function lastStatus({ attempts }: AttemptScope): number {
   return attempts.at(-1)?.status ?? 0;
 }
 
-/** Like `askProvider`; if the provider is a node of the graph, its time is recorded. */
+/** Like `callProvider`; if the provider is a node of the graph, its time is recorded. */
 function callAsNode(
   request: ProxyRequest,
   scope: AttemptScope,
@@ -141,7 +141,7 @@ async function callProvider(
     throw new SvcError('internal', `There is no provider named '${target.provider}'`);
   }
   const identity = scope.needsEvents || !isLast;
-  const { foreign } = scope;
+  const { foreign } = scope.learned;
   const options = { target, provider, config, services, identity, foreign, ...known };
   const prepared = await prepare(request, options);
   if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
@@ -151,7 +151,7 @@ async function callProvider(
   scope.state.notes.push(...ready.notes);
   scope.state.caching = ready.caching;
   scope.state.sent = ready.sent;
-  scope.logOmissions(provider.name, ready.notes);
+  scope.learned.logOmissions(provider.name, ready.notes);
   return tryProvider(ready, state, choice, scope);
 }
 

@@ -3,7 +3,7 @@
  * step.
  */
 import { truncateText } from '../../engine/index.ts';
-import type { Answer } from '../../engine/index.ts';
+import type { Answer, SvcError } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { providerFailed, providerLimited } from '../model/errors.ts';
 import { mayBeOfAccount } from '../providers/account.ts';
@@ -65,7 +65,9 @@ export async function exchange(
     const response = readable(prepared, safe, scope);
     return await judgeResponse(current, response, await accountProblemOf(current, response));
   } catch (thrown) {
-    return toOutcome(current, thrown);
+    admission.failed(thrown, scope.run.signal);
+    admission.release();
+    return failed(current, toFailure(thrown));
   }
 }
 
@@ -147,18 +149,17 @@ async function judgeResponse(
 
 /** The next key is tried; if none is left, the client sees why. */
 async function keyRejected(
-  { prepared, admission, attempt, scope }: Exchange,
+  current: Exchange,
   response: UpstreamResponse,
   problem: AccountProblem | undefined,
 ): Promise<Step> {
+  const { admission, attempt } = current;
   const { status } = response;
   if (problem === undefined) {
     discardResponse(response, admission);
     return { next: 'next_key', last: { status, attempt } };
   }
-  const errorAnswer = await keepErrorAnswer(prepared, response, scope);
-  await noteErrorMessage(attempt, errorAnswer);
-  admission.release();
+  const errorAnswer = await keepError(current, response);
   return { next: 'next_key', last: { status, attempt, errorAnswer } };
 }
 
@@ -166,52 +167,48 @@ async function keyRejected(
  * Returns an answer for the client, or one that is kept for it while the next provider is tried.
  */
 async function judgeAnswer(
-  { prepared, admission, attempt, isLast, scope }: Exchange,
+  current: Exchange,
   response: UpstreamResponse,
   verdict: HeadVerdict,
 ): Promise<Outcome> {
+  const { prepared, admission, attempt, isLast, scope } = current;
   const { status } = response;
   const isObjection = verdict === 'accept' && status >= 400 && !prepared.target.isPrimary;
   if (isObjection) attempt.failure = `status ${status}`;
   if (isObjection || (verdict === 'next_provider' && !isLast)) {
-    const errorAnswer = await keepErrorAnswer(prepared, response, scope);
-    await noteErrorMessage(attempt, errorAnswer);
-    admission.release();
+    const errorAnswer = await keepError(current, response);
     const error = status === 429 ? providerLimited() : providerFailed(status);
-    return outcomeAfterFailure(scope, {
-      how: isObjection ? 'objected' : 'failed',
-      error,
-      attempt,
-      errorAnswer,
-    });
+    const how = isObjection ? 'objected' : 'failed';
+    return outcomeAfterFailure(scope, { how, error, attempt, errorAnswer });
   }
   const mustHold = !isLast && verdict === 'accept';
   const read = await readAnswer(prepared, response, { mustHold, admission, scope });
   if ('answer' in read) {
-    if (status >= 400) await noteErrorMessage(attempt, read.answer);
+    if (status >= 400) attempt.message = await messageOf(read.answer);
     return { next: 'answer', ...read };
   }
-  attempt.failure = truncateText(read.error.message);
-  attempt.isTimedOut = read.error.kind === 'gateway_timeout';
-  return outcomeAfterFailure(scope, { how: 'failed', ...read, attempt });
+  return failed(current, read.error, read.errorAnswer);
 }
 
-/** Stores the provider's error message. */
-async function noteErrorMessage(
-  attempt: OpenAttempt,
-  answer: Answer<ProxyFrame> | undefined,
-): Promise<void> {
-  if (answer !== undefined) attempt.message = await messageOf(answer);
-}
-
-/** Handles an error thrown instead of a response. */
-function toOutcome({ admission, attempt, scope }: Exchange, thrown: unknown): Outcome {
-  admission.failed(thrown, scope.run.signal);
+/** Ends the exchange, and keeps the provider's error for the client. */
+async function keepError(
+  { prepared, admission, attempt, scope }: Exchange,
+  response: UpstreamResponse,
+): Promise<Answer<ProxyFrame> | undefined> {
+  const errorAnswer = await keepErrorAnswer(prepared, response, scope);
+  if (errorAnswer !== undefined) attempt.message = await messageOf(errorAnswer);
   admission.release();
-  const error = toFailure(thrown);
+  return errorAnswer;
+}
+
+function failed(
+  { attempt, scope }: Exchange,
+  error: SvcError,
+  errorAnswer?: Answer<ProxyFrame>,
+): Outcome {
   attempt.failure = truncateText(error.message);
   attempt.isTimedOut = error.kind === 'gateway_timeout';
-  return outcomeAfterFailure(scope, { how: 'failed', error, attempt });
+  return outcomeAfterFailure(scope, { how: 'failed', error, attempt, errorAnswer });
 }
 
 function discardResponse({ body }: UpstreamResponse, admission: Admission): void {

@@ -11,7 +11,7 @@ import type { ProxyRequest } from '../model/request.ts';
 import { providerNode } from '../providers/provider-node.ts';
 import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
-import type { AttemptScope, ForwardState } from './attempt-scope.ts';
+import type { ForwardState, Learned } from './attempt-scope.ts';
 import type { ForwardConfig } from './config.ts';
 import { createOmissionLog } from './request/omission-log.ts';
 import { PASSED_OVER } from './step.ts';
@@ -28,10 +28,9 @@ function claimStreamSlot(services: Services): () => void {
 
 function answer(
   request: ProxyRequest,
-  shared: Pick<
-    AttemptScope,
-    'config' | 'services' | 'chatOnly' | 'unsupported' | 'foreign' | 'logOmissions'
-  >,
+  config: ForwardConfig,
+  services: Services,
+  learned: Learned,
   ctx: StageContext<ForwardState>,
 ): Promise<Answer<ProxyFrame>> {
   const { route } = request;
@@ -41,13 +40,9 @@ function answer(
   const { attempts, targets } = route;
   ctx.state.attempts = attempts;
   return answerFrom(request, targets, {
-    // Written out: spreading it takes several microseconds.
-    config: shared.config,
-    services: shared.services,
-    chatOnly: shared.chatOnly,
-    unsupported: shared.unsupported,
-    foreign: shared.foreign,
-    logOmissions: shared.logOmissions,
+    config,
+    services,
+    learned,
     run: ctx.run,
     inner: ctx.inner,
     state: ctx.state,
@@ -109,10 +104,12 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
   name: 'forward',
   answers: true,
   build(config, services) {
-    const chatOnly = new Set<string>();
-    const unsupported = createKnownUnsupported();
-    const foreign = createForeignThoughts();
-    const leftOut = createOmissionLog(services.log);
+    const learned: Learned = {
+      chatOnly: new Set(),
+      unsupported: createKnownUnsupported(),
+      foreign: createForeignThoughts(),
+      logOmissions: createOmissionLog(services.log),
+    };
     return {
       open: (): ForwardState => ({
         attempts: undefined,
@@ -126,11 +123,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
       on: {
         request({ request }, ctx) {
           if (request.original.facts.stream) ctx.state.release = claimStreamSlot(services);
-          return answer(
-            request,
-            { config, services, chatOnly, unsupported, foreign, logOmissions: leftOut },
-            ctx,
-          );
+          return answer(request, config, services, learned, ctx);
         },
         chunk: (chunk, { state }) => (state as ForwardState).live?.chunk?.(chunk),
         end(end, { state, run }) {
