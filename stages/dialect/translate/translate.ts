@@ -184,7 +184,7 @@ export interface TranslatorOptions {
 
 /**
  * Translates one answer: either `json`, `whole` or `joined` once, or `push` for every event and
- * then `end` or `fail`.
+ * then `end`.
  */
 export type Translator = ReturnType<typeof createTranslator>;
 
@@ -250,8 +250,6 @@ export function createTranslator(options: TranslatorOptions) {
         { type: 'start', id: '', model: '' },
         { type: 'error', error: from.readError(status, body) },
       ]),
-    /** Ends the client's stream with an error event, if it has not ended already. */
-    fail: (error: SvcError): Buffer[] => write([{ type: 'error', error: fromSvcError(error) }]),
   };
 }
 
