@@ -27,7 +27,7 @@ export function logFailover(
       services.log.info('a failover has ended: the provider answers again', { provider, requests });
     return;
   }
-  const failure = failures.find((failed) => failed.provider === provider);
+  const failure = failures.find((failed) => failed.attempt.provider === provider);
   // It may well be able to answer the next request.
   if (failure?.how === 'unfit' || failure?.how === 'spared') return;
   state.attemptCounts.answeredByAnother();

@@ -20,7 +20,7 @@ export function toClient(failures: readonly Failure[], scope: AttemptScope): Ans
     failures[0];
   if (chosen === undefined) throw new SvcError('internal', 'The request has no provider');
   // Provider, model, status and cause are those of one attempt, wherever they are shown.
-  scope.servedBy(chosen.provider);
+  scope.servedBy(chosen.attempt.provider);
   if (chosen.errorAnswer !== undefined) return chosen.errorAnswer;
   chosen.attempt.isShown = true;
   throw withOthers(chosen, failures);
@@ -33,9 +33,10 @@ export function toClient(failures: readonly Failure[], scope: AttemptScope): Ans
 function withOthers(chosen: Failure, failures: readonly Failure[]): SvcError {
   const { error } = chosen;
   const others = failures.flatMap((failure) => {
-    const { how, provider, attempt } = failure;
+    const { how, attempt } = failure;
     if (failure === chosen) return [];
-    if (how === 'objected') return `'${provider}', which stood in, answered ${attempt.status}`;
+    if (how === 'objected')
+      return `'${attempt.provider}', which stood in, answered ${attempt.status}`;
     return how === 'unfit' && failure.error.kind === 'bad_request' ? failure.error.message : [];
   });
   if (others.length === 0) return error;

@@ -32,7 +32,6 @@ export interface Failure {
   readonly attempt: OpenAttempt;
   /** Its own error answer, if the client may see it. */
   readonly errorAnswer?: Answer<ProxyFrame> | undefined;
-  readonly provider: string;
 }
 
 /** The result for one provider. */
@@ -93,14 +92,10 @@ export function begin(
  * Returns the step after a failure: if the client left, or the fault is our own, no other provider
  * is called.
  */
-export function outcomeAfterFailure(
-  { run }: AttemptScope,
-  failure: Omit<Failure, 'provider'>,
-): Outcome {
+export function outcomeAfterFailure({ run }: AttemptScope, failure: Failure): Outcome {
   const { kind } = failure.error;
   const isOver = run.signal.aborted || kind === 'cancelled' || kind === 'internal';
-  const { provider } = failure.attempt;
-  return { next: isOver ? 'give_up' : 'next_provider', failure: { ...failure, provider } };
+  return { next: isOver ? 'give_up' : 'next_provider', failure };
 }
 
 /** Prefix of the failure of a target that was not called. */
