@@ -14,6 +14,11 @@ export function headerValue(headers: Headers, name: string): string | undefined 
   return undefined;
 }
 
+/** Returns the `Content-Type` in lower case; empty if there is none. */
+export function contentType(headers: Headers): string {
+  return headerValue(headers, 'content-type')?.toLowerCase() ?? '';
+}
+
 /**
  * Returns the value of one of our on/off headers, in any of the usual words; undefined if it is
  * missing or neither.

@@ -7,7 +7,7 @@ import { SvcError } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
 import { parseJson } from '../dialect/json-kind.ts';
 import { printable, undecodableAnswer } from '../model/errors.ts';
-import { headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
+import { contentType, headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
 import { createSplitter, encodeEvent } from '../wire/events.ts';
 import { decodedResponse } from './decoded-body.ts';
@@ -99,7 +99,7 @@ export function hookRequest(
  * be read.
  */
 export function hookResponse(owner: HookOwner, response: UpstreamResponse): UpstreamResponse {
-  const type = headerValue(response.headers, 'content-type')?.toLowerCase() ?? '';
+  const type = contentType(response.headers);
   const { event, response: document } = owner.hooks;
   const isEvents = type.startsWith('text/event-stream') && event !== undefined;
   const isDocument = type.includes('json') && document !== undefined;

@@ -6,7 +6,7 @@ import type { Answer, Clock, WholeAnswer } from '../../../engine/index.ts';
 import type { UsageRequest } from '../../model/dialect.ts';
 import { END, toChunk } from '../../model/frame.ts';
 import type { ChunkFrame, HeadFrame, ProxyFrame } from '../../model/frame.ts';
-import { headerValue } from '../../model/headers.ts';
+import { contentType, headerValue } from '../../model/headers.ts';
 import type { ResponseBody } from '../../providers/response-body.ts';
 import { withErrorTimeout } from './error-body.ts';
 
@@ -19,8 +19,11 @@ export function isDocument(head: HeadFrame): boolean {
   const { dialect, facts } = head.request.original;
   // Such a stream may be a JSON list of events.
   if (dialect.isStreamInPath && facts.stream && head.status < 400) return false;
-  const type = headerValue(head.headers, 'content-type')?.toLowerCase() ?? '';
-  if (!type.includes('json') && headerValue(head.headers, 'content-length') !== '0') return false;
+  if (
+    !contentType(head.headers).includes('json') &&
+    headerValue(head.headers, 'content-length') !== '0'
+  )
+    return false;
   const declared = Number(headerValue(head.headers, 'content-length') ?? 0);
   return declared <= MAX_GATHERED_BYTES;
 }

@@ -3,7 +3,7 @@
  * connection.
  */
 import type { HeadFrame } from '../../model/frame.ts';
-import { headerValue, isPlain, ofConnection, withoutHeaders } from '../../model/headers.ts';
+import { contentType, isPlain, ofConnection, withoutHeaders } from '../../model/headers.ts';
 import { withRoute } from '../../model/request.ts';
 import type { UpstreamResponse } from '../../providers/upstream.ts';
 import type { AttemptScope } from '../attempt-scope.ts';
@@ -17,8 +17,7 @@ export function toHead(
 ): HeadFrame {
   const { request, reading, provider } = prepared;
   const isOfConnection = ofConnection(response.headers);
-  const type = headerValue(response.headers, 'content-type')?.toLowerCase() ?? '';
-  const streaming = type.startsWith('text/event-stream');
+  const streaming = contentType(response.headers).startsWith('text/event-stream');
   const changesLength = streaming && reading.how === 'passthrough' && reading.added !== undefined;
   const { route } = request;
   return Object.freeze({

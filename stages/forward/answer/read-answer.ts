@@ -9,7 +9,7 @@ import { undecodableAnswer } from '../../model/errors.ts';
 import type { UsageRequest } from '../../model/dialect.ts';
 import { END } from '../../model/frame.ts';
 import type { HeadFrame, ProxyFrame } from '../../model/frame.ts';
-import { headerValue, isPlain } from '../../model/headers.ts';
+import { contentType, headerValue, isPlain } from '../../model/headers.ts';
 import type { Admission } from '../../providers/admission.ts';
 import { decodedResponse, readEncoding } from '../../providers/decoded-body.ts';
 import { bodyOf } from '../../providers/response-body.ts';
@@ -124,8 +124,8 @@ function isAnswered({ request }: Prepared, { status }: HeadFrame): boolean {
 
 /** Returns true for a page of a gateway or captive portal instead of an answer. */
 function isPage(prepared: Prepared, head: HeadFrame): boolean {
-  const type = headerValue(head.headers, 'content-type')?.toLowerCase() ?? '';
-  return isAnswered(prepared, head) && /^(?:text\/html|application\/xhtml)/.test(type);
+  const isHtml = /^(?:text\/html|application\/xhtml)/.test(contentType(head.headers));
+  return isHtml && isAnswered(prepared, head);
 }
 
 /**
@@ -179,9 +179,8 @@ export function readable(
   { needsEvents }: AttemptScope,
 ): UpstreamResponse {
   if (reading.how === 'passthrough') {
-    const type = headerValue(response.headers, 'content-type')?.toLowerCase() ?? '';
-    if ((reading.added === undefined && !needsEvents) || !type.startsWith('text/event-stream'))
-      return response;
+    const isRead = reading.added !== undefined || needsEvents;
+    if (!isRead || !contentType(response.headers).startsWith('text/event-stream')) return response;
   }
   const plain = decodedResponse(response);
   if (isPlain(plain) || reading.how === 'passthrough') return plain;
