@@ -7,11 +7,10 @@ import type { LiveAnswer } from './answer.ts';
 import { toSvcError } from './error.ts';
 import type { SvcError } from './error.ts';
 import type { Frame } from './frame.ts';
-import type { FusedSegment } from './graph/segment.ts';
+import type { FusedSegment, StreamSegment } from './graph/segment.ts';
 import { SegmentRun } from './segment-run.ts';
 import type { Rest, StepScope } from './segment-run.ts';
 import type { NodeRun } from './node-run.ts';
-import type { TransformBehaviour } from './stage.ts';
 
 /**
  * What one stream of a pipe passes to the next: a frame, or all the frames that replaced one. As a
@@ -37,30 +36,23 @@ export interface PipeScope<F extends Frame> extends StepScope<F> {
   setSource(node: string): void;
 }
 
-/** What a handler returned to replace the rest of an answer. */
-export interface Replacement<F extends Frame> {
-  /** Frames that have passed the segment. */
-  readonly frames: readonly F[];
-  readonly rest: Rest<F>;
-}
-
 /**
- * Returns the handlers of a segment as a stream, which is finished once `onReplaced` is called. The
- * argument of `onReplaced` is not enqueued here: Node 20 throws if a terminated stream that still
- * has frames queued is cancelled.
+ * Returns the handlers of a segment as a stream, which is finished once `onReplaced` is called with
+ * what replaces the rest of the answer and the `frames` that have passed the segment. These are not
+ * enqueued here: Node 20 throws if a terminated stream that still has frames queued is cancelled.
  */
 export function toHandlerStream<F extends Frame>(
   segment: FusedSegment<F>,
   scope: StepScope<F>,
   from: number,
-  onReplaced: (instead: Replacement<F>) => void,
+  onReplaced: (rest: Rest<F>, frames: readonly F[]) => void,
 ): TransformStream<Item<F>, Item<F>> {
   const handlers = new SegmentRun(segment, scope, from);
   return new TransformStream<Item<F>, Item<F>>({
     transform(item, controller) {
       const put = (frames: readonly F[]): void => {
         if (handlers.rest !== undefined) {
-          onReplaced({ frames, rest: handlers.rest });
+          onReplaced(handlers.rest, frames);
           controller.terminate();
         } else if (frames.length > 0) controller.enqueue(frames);
       };
@@ -100,9 +92,9 @@ export async function pipeInto<F extends Frame>(
       let endedAt = -1;
       for (let at = segment; at < segments.length; at += 1) {
         const from = at === segment ? place : 0;
-        const handlers = toHandlerStream(segments[at]!, scope, from, ({ frames, rest }) => {
-          const passed = { answer: streamOf(frames), segment: at + 1, place: 0 };
-          const made = [passed, ...entriesOf(rest, at)];
+        const handlers = toHandlerStream(segments[at]!, scope, from, (rest, frames) => {
+          const made: Entry<F>[] = [{ answer: streamOf(frames), segment: at + 1, place: 0 }];
+          if (rest.answer !== undefined) made.push({ ...rest, answer: rest.answer, segment: at });
           // From here on, an earlier segment only sees frames that come after the end.
           const dropped = at > endedAt ? entries : made;
           if (at > endedAt) entries = made;
@@ -120,24 +112,17 @@ export async function pipeInto<F extends Frame>(
   await target.getWriter().close();
 }
 
-function entriesOf<F extends Frame>(
-  { answer, place, node }: Rest<F>,
-  segment: number,
-): readonly Entry<F>[] {
-  return answer === undefined ? [] : [{ answer, segment, place, node }];
-}
-
 /**
  * Returns a stage's own stream, wrapped by `toGuarded`. Throws what the stage throws, named after
  * it.
  */
 export function toOwnStream<F extends Frame>(
-  behaviour: TransformBehaviour<F>,
-  nodeRun: NodeRun,
+  { node, by }: StreamSegment<F>,
   scope: PipeScope<F>,
 ): ReadableWritablePair<F, Item<F>> {
+  const nodeRun = scope.nodeRuns[node.index]!;
   try {
-    return toGuarded(behaviour.transform(nodeRun), scope, nodeRun);
+    return toGuarded(by.transform(nodeRun), scope, nodeRun);
   } catch (thrown) {
     throw toSvcError(thrown, nodeRun.node);
   }

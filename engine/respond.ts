@@ -50,7 +50,7 @@ export async function sendLive<F extends Frame>(
   try {
     for (const segment of segments) {
       if (segment.form === 'fused') handlers.push(segment);
-      else pipeOn(toOwnStream(segment.by, scope.nodeRuns[segment.node.index]!, scope));
+      else pipeOn(toOwnStream(segment, scope));
     }
     const before = sink.before?.();
     if (before !== undefined) pipeOn(toGuarded(before, scope));
@@ -107,8 +107,8 @@ export async function sendWhole<F extends Frame>(
   for (const segment of segments) {
     if (segment.form === 'fused') frames = await throughHandlers(frames, segment, scope);
     else {
-      const own = toOwnStream(segment.by, scope.nodeRuns[segment.node.index]!, scope);
-      frames = await collect(streamOf(frames).pipeThrough(own), scope);
+      const own = streamOf(frames).pipeThrough(toOwnStream(segment, scope));
+      frames = await collect(own, scope);
     }
   }
   for (const frame of frames) scope.record(frame);

@@ -42,7 +42,7 @@ export function toTransform<F extends Frame>(
   /** Read once the handlers' own stream is over. */
   const more: ReadableStream<F>[] = [];
   const segment = toFused([node], [...kinds.request, ...kinds.response]);
-  const stream = toHandlerStream(segment, scope, 0, ({ frames, rest }) => {
+  const stream = toHandlerStream(segment, scope, 0, (rest, frames) => {
     more.push(streamOf(frames));
     if (rest.answer !== undefined) more.push(rest.answer);
   });
