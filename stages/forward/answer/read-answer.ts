@@ -24,7 +24,7 @@ import {
   isBodiless,
   isDocument,
 } from './answer.ts';
-import type { AttemptScope, LiveSteps, ReadOptions } from '../attempt-scope.ts';
+import type { AttemptScope, BodyWatch, LiveSteps, ReadOptions } from '../attempt-scope.ts';
 import { toHead } from './head.ts';
 import { ErrorEvent, hold } from './hold.ts';
 import type { Prepared } from '../request/prepared.ts';
@@ -44,6 +44,13 @@ export function toFailure(thrown: unknown): SvcError {
   });
 }
 
+/** A response that is being read. */
+interface Incoming extends ReadOptions {
+  readonly prepared: Prepared;
+  readonly head: HeadFrame;
+  readonly body: ResponseBody;
+}
+
 /**
  * Reads until part of the answer can be sent to the client, or there is a reason to send none of
  * it, which is returned rather than thrown.
@@ -51,27 +58,26 @@ export function toFailure(thrown: unknown): SvcError {
 export async function readAnswer(
   prepared: Prepared,
   response: UpstreamResponse,
-  options: ReadOptions,
+  { mustHold, admission, scope }: ReadOptions,
 ): Promise<Read> {
-  const { admission, scope } = options;
+  const { body } = response;
   const head = toHead(prepared, response, scope);
-  if (isBodiless(response.status, prepared.request.original.body.method)) {
-    response.body.cancel(undefined);
+  const incoming: Incoming = { prepared, head, body, mustHold, admission, scope };
+  if (isBodiless(head.status, prepared.request.original.body.method)) {
+    body.cancel(undefined);
     return complete([head, END], admission);
   }
   try {
-    if (isPage(prepared, head)) {
-      response.body.cancel(new Error('not an answer'));
-      return { error: noAnswer(prepared, head, 'a web page in place of an answer', admission) };
+    if (isPage(incoming)) {
+      body.cancel(new Error('not an answer'));
+      return { error: noAnswer(incoming, 'a web page in place of an answer') };
     }
-    if (isReadWhole(prepared, head)) return await readDocument(prepared, response, head, options);
-    const encoding = readEncoding(response);
-    const isHeld = options.mustHold && head.streaming && (encoding !== undefined || isPlain(head));
-    return isHeld
-      ? await readHeld(prepared, response, encoding, head, options)
-      : await toLive(prepared, head, response.body, options);
+    if (isReadWhole(incoming)) return await readDocument(incoming);
+    const isHeld =
+      mustHold && head.streaming && (isPlain(head) || readEncoding(head) !== undefined);
+    return await (isHeld ? readHeld(incoming) : toLive(incoming));
   } catch (thrown) {
-    response.body.cancel(thrown);
+    body.cancel(thrown);
     admission.failed(thrown, scope.run.signal);
     admission.release();
     return { error: toFailure(thrown) };
@@ -82,64 +88,61 @@ export async function readAnswer(
  * Returns true if the client gets the provider's own bytes. That includes errors of a provider that
  * was only asked for a whole answer, which are in the client's dialect.
  */
-function isVerbatim({ reading }: Prepared, { status }: HeadFrame): boolean {
-  return reading.how === 'passthrough' || (reading.how === 'one-document' && status >= 400);
+function isVerbatim({ prepared: { reading }, head }: Incoming): boolean {
+  return reading.how === 'passthrough' || (reading.how === 'one-document' && head.status >= 400);
 }
 
 /** Returns true if the answer is read to its end before any of it is sent to the client. */
-function isReadWhole(prepared: Prepared, head: HeadFrame): boolean {
-  return !head.streaming && (!isVerbatim(prepared, head) || isDocument(head));
+function isReadWhole(incoming: Incoming): boolean {
+  const { head } = incoming;
+  return !head.streaming && (!isVerbatim(incoming) || isDocument(head));
 }
 
 /** A document's outcome is only known at its end, where it may turn out to be an error. */
-async function readDocument(
-  prepared: Prepared,
-  { body }: UpstreamResponse,
-  head: HeadFrame,
-  options: ReadOptions,
-): Promise<Read> {
-  const { admission, scope } = options;
-  if (!isVerbatim(prepared, head)) {
-    const { translatedAnswer } = await import('./translated.ts');
-    return complete(await translatedAnswer(prepared, head, body, scope), admission);
-  }
+async function readDocument(incoming: Incoming): Promise<Read> {
+  const { head, body, admission, scope } = incoming;
+  if (!isVerbatim(incoming)) return complete(await translated(incoming, body), admission);
   const answer = await gather(head, body, scope.services.clock);
   // It has outgrown the collection limit, or is an error without an end, and continues as a stream.
-  if (!isWhole(answer)) return { answer, live: passingSteps(watchBody(head, options), undefined) };
-  if (answer.length === 2 && isAnswered(prepared, head))
-    return { error: noAnswer(prepared, head, 'nothing in place of an answer', admission) };
-  if (!isErrorDocument(await errorBytes(prepared, head, answer[1])))
-    return complete(answer, admission);
+  if (!isWhole(answer)) return { answer, live: passingSteps(watchBody(head, incoming), undefined) };
+  if (answer.length === 2 && isAnswered(incoming))
+    return { error: noAnswer(incoming, 'nothing in place of an answer') };
+  if (!isErrorDocument(await errorBytes(incoming, answer[1]))) return complete(answer, admission);
   // Another provider may take over, or the client gets the error unchanged.
   return {
-    error: noAnswer(prepared, head, 'an error', admission),
+    error: noAnswer(incoming, 'an error'),
     errorAnswer: [Object.freeze({ ...head, failed: true }), ...answer.slice(1)],
   };
 }
 
+/** Returns the answer in the client's dialect; its code is large, and loaded when first needed. */
+async function translated(
+  { prepared, head, scope }: Incoming,
+  body: ResponseBody,
+  watch?: BodyWatch,
+): Promise<Answer<ProxyFrame>> {
+  const { translatedAnswer } = await import('./translated.ts');
+  return translatedAnswer(prepared, head, body, scope, watch);
+}
+
 /** Returns true for what should be the answer of a model. */
-function isAnswered({ request }: Prepared, { status }: HeadFrame): boolean {
-  return request.original.endpoint.operation === 'generate' && status < 300;
+function isAnswered({ prepared: { request }, head }: Incoming): boolean {
+  return request.original.endpoint.operation === 'generate' && head.status < 300;
 }
 
 /** Returns true for a page of a gateway or captive portal instead of an answer. */
-function isPage(prepared: Prepared, head: HeadFrame): boolean {
-  const isHtml = /^(?:text\/html|application\/xhtml)/.test(contentType(head.headers));
-  return isHtml && isAnswered(prepared, head);
+function isPage(incoming: Incoming): boolean {
+  const isHtml = /^(?:text\/html|application\/xhtml)/.test(contentType(incoming.head.headers));
+  return isHtml && isAnswered(incoming);
 }
 
 /**
  * Reports a success without an answer: useless to the client, and another provider may have one.
  */
-function noAnswer(
-  { provider }: Prepared,
-  { status }: HeadFrame,
-  what: string,
-  admission: Admission,
-): SvcError {
+function noAnswer({ prepared, head, admission }: Incoming, what: string): SvcError {
   admission.errorEvent();
   admission.release();
-  const message = `Provider '${provider.name}' answered ${status} with ${what}`;
+  const message = `Provider '${prepared.provider.name}' answered ${head.status} with ${what}`;
   return new SvcError('bad_gateway', message, { code: 'PROVIDER_004' });
 }
 
@@ -156,11 +159,10 @@ const MAX_ENCODED_ERROR_BYTES = 4 * 1024;
 
 /** Returns the bytes that may be an error under a success status; none if that is impossible. */
 async function errorBytes(
-  { request }: Prepared,
-  head: HeadFrame,
+  { prepared, head }: Incoming,
   chunk: ProxyFrame | undefined,
 ): Promise<Buffer> {
-  const { operation } = request.original.endpoint;
+  const { operation } = prepared.request.original.endpoint;
   const isAsked = operation === 'generate' || operation === 'count_tokens';
   if (!isAsked || head.status >= 300 || chunk?.kind !== 'chunk') return NOTHING;
   if (isPlain(head)) return chunk.bytes;
@@ -190,57 +192,40 @@ export function readable(
   });
 }
 
-async function readHeld(
-  prepared: Prepared,
-  response: UpstreamResponse,
-  encoding: string | undefined,
-  head: HeadFrame,
-  options: ReadOptions,
-): Promise<Read> {
-  const { admission, scope } = options;
-  const { body } = response;
+async function readHeld(incoming: Incoming): Promise<Read> {
+  const { prepared, head, body, admission, scope } = incoming;
+  const { signal } = scope.run;
   const { clock } = scope.services;
+  const encoding = readEncoding(head);
   const held = await hold({ body, encoding, dialect: prepared.dialect, clock });
   if (!('failed' in held)) {
     scope.state.notes.push(`held back until ${held.released}`);
     if (held.released === 'content') admission.content();
-    return toLive(prepared, head, body, options);
+    return toLive(incoming);
   }
   const { failed } = held;
   const received = Buffer.concat(body.arrived().pieces);
   body.cancel(new Error('another provider takes over'));
   // A stream that ends before any content is a failure of the provider as well.
-  if (isSvcError(failed) || scope.run.signal.aborted) admission.failed(failed, scope.run.signal);
+  if (isSvcError(failed) || signal.aborted) admission.failed(failed, signal);
   else admission.errorEvent();
   admission.release();
   const error = toFailure(failed);
   if (!(failed instanceof ErrorEvent)) return { error };
-  return { error, errorAnswer: await sentAnswer(prepared, head, received, scope) };
+  return { error, errorAnswer: await sentAnswer(incoming, received) };
 }
 
 /** Returns the answer as it arrives, with its outcome watched. */
-async function toLive(
-  prepared: Prepared,
-  head: HeadFrame,
-  body: ResponseBody,
-  options: ReadOptions,
-): Promise<Read> {
-  const watch = watchBody(head, options);
-  if (!isVerbatim(prepared, head)) {
-    const { translatedAnswer } = await import('./translated.ts');
-    return {
-      answer: await translatedAnswer(prepared, head, body, options.scope, watch),
-      live: { watch },
-    };
-  }
-  return {
-    answer: framesOf(head, body),
-    live: passingSteps(watch, addedUsage(prepared, head)),
-  };
+async function toLive(incoming: Incoming): Promise<Read> {
+  const { head, body } = incoming;
+  const watch = watchBody(head, incoming);
+  if (!isVerbatim(incoming))
+    return { answer: await translated(incoming, body, watch), live: { watch } };
+  return { answer: framesOf(head, body), live: passingSteps(watch, addedUsage(incoming)) };
 }
 
 /** Returns the usage that only the proxy requested and that can be removed from the answer. */
-function addedUsage({ reading }: Prepared, head: HeadFrame): UsageRequest | undefined {
+function addedUsage({ prepared: { reading }, head }: Incoming): UsageRequest | undefined {
   return reading.how === 'passthrough' && head.streaming && isPlain(head)
     ? reading.added
     : undefined;
@@ -250,15 +235,7 @@ function addedUsage({ reading }: Prepared, head: HeadFrame): UsageRequest | unde
  * Returns the answer of a provider that sent an error event before any content: nothing follows
  * `received`.
  */
-async function sentAnswer(
-  prepared: Prepared,
-  head: HeadFrame,
-  received: Buffer,
-  scope: AttemptScope,
-): Promise<Answer<ProxyFrame>> {
-  if (!isVerbatim(prepared, head)) {
-    const { translatedAnswer } = await import('./translated.ts');
-    return translatedAnswer(prepared, head, bodyOf(streamOf([received])), scope);
-  }
-  return streamOf([head, chunksWithout(addedUsage(prepared, head))(received), END]);
+async function sentAnswer(incoming: Incoming, received: Buffer): Promise<Answer<ProxyFrame>> {
+  if (!isVerbatim(incoming)) return translated(incoming, bodyOf(streamOf([received])));
+  return streamOf([incoming.head, chunksWithout(addedUsage(incoming))(received), END]);
 }
