@@ -226,7 +226,7 @@ test('a second node of a name is left out, and only its plugin is reported', () 
   ]);
 });
 
-test('the splitter is inserted after the answering stage only if a stage needs events', async () => {
+test('the splitter follows the answering stage if a stage needs events, and stages that replace them', async () => {
   const splitter = mark('split');
   const needy = stage('needy', { watch: { part: () => undefined } }, { needs: 'events' });
   const text = async (...stages: readonly Stage<TestFrame>[]) => {
@@ -239,7 +239,14 @@ test('the splitter is inserted after the answering stage only if a stage needs e
     ];
   };
   assert.equal(await text(reader, wholeAnswerer, mark('x')), [false, 'one x']);
-  assert.equal(await text(reader, wholeAnswerer, mark('x'), needy), [true, 'one split x']);
+  assert.equal(await text(reader, wholeAnswerer, needy, mark('x')), [true, 'one split x']);
+  assert.equal(await text(reader, wholeAnswerer, mark('x'), needy), [true, 'one split x split']);
+  const again = { ...needy, name: 'again' };
+  assert.equal(await text(reader, wholeAnswerer, needy, again), [true, 'one split']);
+  assert.equal(await text(reader, wholeAnswerer, needy, mark('x'), again), [
+    true,
+    'one split x split',
+  ]);
   assert.equal(faultsOf(chain(testKinds, [reader, wholeAnswerer, needy])), ['no_splitter']);
 });
 

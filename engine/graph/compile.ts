@@ -82,9 +82,32 @@ function toSegments<F extends Frame>(
   return segments;
 }
 
+/** Returns true if the stage may replace frames of an answer. */
+function replaces<F extends Frame>({ stage: { behaviour } }: GraphNode<F>, kinds: FrameKinds<F>) {
+  if (isTransform(behaviour)) return true;
+  const { on } = behaviour;
+  return on !== undefined && kinds.response.some((kind) => on[kind] !== undefined);
+}
+
+/**
+ * Returns true if `node` reads events, and on the way of this answer another stage may have replaced
+ * them since they were cut.
+ */
+function readsReplaced<F extends Frame>(
+  path: readonly GraphNode<F>[],
+  node: GraphNode<F>,
+  kinds: FrameKinds<F>,
+): boolean {
+  if (node.stage.needs !== 'events' || !path.includes(node)) return false;
+  const earlier = path.slice(0, path.indexOf(node));
+  const last = earlier.findLastIndex(({ stage }) => stage.needs === 'events');
+  return earlier.slice(Math.max(last, 0)).some((each) => replaces(each, kinds));
+}
+
 /**
  * Numbers the nodes in the order in which traces list them: a node inside another follows it, and
- * the splitter, if a stage reads events, follows the last node whose answer it cuts.
+ * the splitter, if a stage reads events, follows the last node whose answer it cuts. It is repeated
+ * before a stage that would otherwise get what another stage has made, uncut.
  */
 function toPlanNodes<F extends Frame>(graph: Graph<F>, ordered: readonly GraphNode<F>[]) {
   const { kinds, splitter } = graph;
@@ -101,10 +124,17 @@ function toPlanNodes<F extends Frame>(graph: Graph<F>, ordered: readonly GraphNo
       stage.answers === true &&
       responsePathOf(graph, name).some((later) => later.stage.needs === 'events'),
   );
+  const paths = cut.map(({ name }) => responsePathOf(graph, name));
   let splitting: PlanNode<F> | undefined;
+  const again = new Map<PlanNode<F>, PlanNode<F>>();
   for (const node of ordered) {
+    const cutter =
+      splitter !== undefined && paths.some((path) => readsReplaced(path, node, kinds))
+        ? add({ name: `${splitter.name}:${node.name}`, stage: splitter })
+        : undefined;
     const planNode = add(node, cut.includes(node));
     byNode.set(node, planNode);
+    if (cutter !== undefined) again.set(planNode, cutter);
     const inside = (graph.inner ?? []).filter(({ within }) => within === node.name);
     if (inside.length > 0)
       inner.set(
@@ -114,7 +144,7 @@ function toPlanNodes<F extends Frame>(graph: Graph<F>, ordered: readonly GraphNo
     if (splitter !== undefined && node === cut.at(-1))
       splitting = add({ name: splitter.name, stage: splitter });
   }
-  return { all, inner, planned: (node: GraphNode<F>) => byNode.get(node)!, splitting };
+  return { all, inner, planned: (node: GraphNode<F>) => byNode.get(node)!, splitting, again };
 }
 
 /** Checks and compiles a graph. All faults are reported at once; `plan` is then undefined. */
@@ -128,12 +158,14 @@ export function compile<F extends Frame>(
 
   const { kinds } = graph;
   const ordered = inOrder(graph);
-  const { all, inner, planned, splitting } = toPlanNodes(graph, ordered);
+  const { all, inner, planned, splitting, again } = toPlanNodes(graph, ordered);
 
   const answerPaths = new Map<number, readonly Segment<F>[]>();
   for (const node of ordered.map(planned)) {
     if (node.stage.answers !== true) continue;
-    const path = responsePathOf(graph, node.name).map(planned);
+    const path = responsePathOf(graph, node.name)
+      .map(planned)
+      .flatMap((each) => [...(again.has(each) ? [again.get(each)!] : []), each]);
     if (node.needsEvents && splitting !== undefined) path.unshift(splitting);
     // A node's own answer first passes the node's response handlers.
     if (kinds.response.some((kind) => node.steps.has(kind))) path.unshift(node);

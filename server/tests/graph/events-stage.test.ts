@@ -147,6 +147,51 @@ test('usage requested by the proxy itself is metered and not shown to the client
   }
 });
 
+test('events made by one stage are read by the next, however they are cut', async () => {
+  const halves = defineStage<ProxyFrame, undefined, undefined>({
+    name: 'halves',
+    build: () => ({
+      transform: () =>
+        new TransformStream<ProxyFrame, ProxyFrame>({
+          transform(frame, controller) {
+            if (frame.kind !== 'chunk') return controller.enqueue(frame);
+            const half = Math.floor(frame.bytes.length / 2);
+            controller.enqueue({ ...frame, bytes: frame.bytes.subarray(0, half) });
+            return controller.enqueue(toChunk(frame.bytes.subarray(half)));
+          },
+        }),
+    }),
+  });
+  const shouting = defineStage<ProxyFrame, undefined, undefined>({
+    name: 'shouting',
+    needs: 'events',
+    build: () => ({
+      on: { chunk: ({ bytes }) => toChunk(Buffer.from(bytes.toString().replace('One', 'ONE'))) },
+    }),
+  });
+  const seen: string[] = [];
+  const on = {
+    chunk(chunk: ChunkFrame) {
+      for (const { event, data } of chunk.events ?? [])
+        seen.push(`${event} ${/ONE|two|three/.exec(data ?? '')?.[0] ?? ''}`.trim());
+    },
+  };
+  for (const stage of [halves, shouting]) {
+    const first = { stage: stage(undefined, undefined), after: 'forward', plugin: 'first' };
+    const t = await startTestProxy({ insertions: [first, reading(on, first.stage.name)] });
+    try {
+      answers(t, STREAM, 64);
+      seen.length = 0;
+      await ask(t, streamed);
+      const delta = 'content_block_delta';
+      const one = stage === shouting ? `${delta} ONE` : delta;
+      assert.equal(seen, ['message_start', one, `${delta} two`, `${delta} three`, 'message_stop']);
+    } finally {
+      await t.close();
+    }
+  }
+});
+
 function eventNames(stream: Buffer): string {
   return [...stream.toString().matchAll(/^event: (.*)$/gm)].map((match) => match[1]).join();
 }
