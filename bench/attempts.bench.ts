@@ -28,6 +28,7 @@ import { createPrices } from '../stages/ledger/prices/prices.ts';
 import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
 import { framesOf, gather, isDocument } from '../stages/forward/answer/answer.ts';
 import { toUpstreamRequest } from '../stages/forward/request/outgoing.ts';
+import type { OutgoingOptions } from '../stages/forward/request/outgoing.ts';
 import { forward } from '../stages/forward/stage.ts';
 import { keep } from '../stages/keep/stage.ts';
 import { lookup } from '../stages/lookup/stage.ts';
@@ -252,11 +253,10 @@ const plainForward = defineStage<ProxyFrame, undefined, Services>({
     on: {
       async request({ request }, { run: { signal } }) {
         const provider = providers.get(request.route?.provider ?? '')!;
-        const options = {
+        const options: OutgoingOptions = {
           identity: false,
           key: undefined,
-          dropOtherCredentials: false,
-          ownKey: true,
+          target: { credential: 'client', isElsewhere: false },
           signal,
         };
         const sent = toUpstreamRequest(request, provider, options);

@@ -11,7 +11,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     test: 'no key reaches a provider that it was not meant for',
     sabotage: {
       file: 'stages/forward/request/outgoing.ts',
-      before: '(!options.ownKey && CREDENTIALS.has(name)) ||',
+      before: "(target.credential !== 'client' && CREDENTIALS.has(name)) ||",
       after: '',
     },
   },

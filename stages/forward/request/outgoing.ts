@@ -16,7 +16,7 @@ import {
 import { plainBody, render } from '../../wire/render.ts';
 import type { Rendered } from '../../wire/render.ts';
 import { targetOf } from '../../model/request.ts';
-import type { ProxyRequest } from '../../model/request.ts';
+import type { ProxyRequest, RouteTarget } from '../../model/request.ts';
 import { upstreamPath } from '../../providers/address.ts';
 import type { Provider, ProviderKey } from '../../providers/provider.ts';
 import type { UpstreamRequest } from '../../providers/upstream.ts';
@@ -32,10 +32,8 @@ export interface OutgoingOptions {
   readonly identity: boolean;
   /** The configured key to send, if the route says so. */
   readonly key: ProviderKey | undefined;
-  /** True if the client's own credential is sent too. */
-  readonly ownKey: boolean;
-  /** True if credentials in other headers, such as a gateway's, are removed. */
-  readonly dropOtherCredentials: boolean;
+  /** Decides which of the client's credentials are sent. */
+  readonly target: Pick<RouteTarget, 'credential' | 'isElsewhere'>;
   readonly signal: CancelSignal;
   /** A beta of the messages dialect that the request needs. */
   readonly beta?: string;
@@ -57,6 +55,7 @@ function outgoingHeaders(
   options: OutgoingOptions,
 ): string[] {
   const { headers } = request.original.body;
+  const { target, identity, key, beta } = options;
   const isOfConnection = ofConnection(headers);
   const kept = withoutHeaders(
     headers,
@@ -65,16 +64,16 @@ function outgoingHeaders(
       OURS.has(name) ||
       name.startsWith('x-svc-') ||
       headerValue(provider.headers, name) !== undefined ||
-      (!options.ownKey && CREDENTIALS.has(name)) ||
-      (options.dropOtherCredentials && isCredentialField(name)) ||
-      (options.identity && name === 'accept-encoding') ||
+      (target.credential !== 'client' && CREDENTIALS.has(name)) ||
+      // Such as a gateway's.
+      (target.isElsewhere && isCredentialField(name)) ||
+      (identity && name === 'accept-encoding') ||
       (!encoded && name === 'content-encoding'),
   );
-  if (options.beta !== undefined) addBeta(kept, options.beta);
-  if (options.identity) kept.push('accept-encoding', 'identity');
-  if (options.key !== undefined) {
-    kept.push(...keyDialect(provider, request).keyHeaders(options.key.secret, options.key.scheme));
-  }
+  if (beta !== undefined) addBeta(kept, beta);
+  if (identity) kept.push('accept-encoding', 'identity');
+  if (key !== undefined)
+    kept.push(...keyDialect(provider, request).keyHeaders(key.secret, key.scheme));
   kept.push(...provider.headers);
   return kept;
 }
@@ -87,9 +86,9 @@ function addBeta(headers: string[], beta: string): void {
 }
 
 /** Removes `key` from the query if the client's own credential must not be sent. */
-function outgoingTarget(request: ProxyRequest, ownKey: boolean): string {
+function outgoingTarget(request: ProxyRequest, { credential }: OutgoingOptions['target']): string {
   const target = targetOf(request);
-  if (ownKey || !/[?&]key=/.test(target)) return target;
+  if (credential === 'client' || !/[?&]key=/.test(target)) return target;
   const [path, query = ''] = target.split('?', 2);
   const kept = query.split('&').filter((pair) => !pair.startsWith('key='));
   return kept.length === 0 ? path! : `${path}?${kept.join('&')}`;
@@ -110,7 +109,7 @@ export function toUpstreamRequest(
     rendered.bytes.length > 0 || method === 'POST' || method === 'PUT' || method === 'PATCH';
   return {
     origin: provider.origin,
-    path: upstreamPath(provider, outgoingTarget(request, options.ownKey)),
+    path: upstreamPath(provider, outgoingTarget(request, options.target)),
     method,
     headers: outgoingHeaders(request, provider, rendered.encoded, options),
     body: hasBody ? rendered.bytes : undefined,

@@ -240,8 +240,7 @@ function toPrepared(
         identity,
         key,
         signal,
-        ownKey: target.credential === 'client',
-        dropOtherCredentials: target.isElsewhere,
+        target,
         rewrite: thoughts.rewrite,
         ...(dropsThoughts && { beta: CONTROLS_BETA }),
       });
