@@ -134,17 +134,16 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
         },
       },
       settled({ error, durationMs }, ctx) {
-        if (ctx.state === undefined) return;
-        const { watch } = (ctx.state as ForwardState).live ?? {};
+        const own = ctx.state as ForwardState | undefined;
+        if (own === undefined) return;
         // A failure elsewhere is not the provider's.
-        if (error !== undefined && error.node === ctx.node) watch?.failed(error);
-        else watch?.abandoned();
+        if (error !== undefined && error.node === ctx.node) own.live?.watch.failed(error);
+        else own.live?.watch.abandoned();
         // Of an answer that broke off.
-        (ctx.state as ForwardState).servedNode?.recordAnswerEnd(ctx.run.startedMs + durationMs);
-        report(ctx.state, ctx);
-        if (error?.kind !== 'cancelled')
-          countAttempts((ctx.state as ForwardState).attempts, services);
-        ctx.state.release?.();
+        own.servedNode?.recordAnswerEnd(ctx.run.startedMs + durationMs);
+        report(own, ctx);
+        if (error?.kind !== 'cancelled') countAttempts(own.attempts, services);
+        own.release?.();
       },
     };
   },
