@@ -52,7 +52,8 @@ export class SegmentRun<F extends Frame> {
 
   /**
    * Returns the frames that replace `frames`, as a promise only if a handler returned one: awaiting
-   * nothing costs 6 % of a burst of events. Fails with a handler's error, named after its node.
+   * nothing adds a tenth to the cost of a chunk in the engine (Node 20). Fails with a handler's
+   * error, named after its node.
    */
   pass(frames: readonly F[]): readonly F[] | Promise<readonly F[]> {
     const passing = this.#passAll(frames, this.#from);
