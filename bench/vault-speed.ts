@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from '../stages/sqlite.ts';
 import { systemClock } from '../engine/clock.ts';
 import { BACKENDS } from '../stages/vault/backends/block-index.ts';
 import { indexFolder } from '../stages/vault/indexing/indexer.ts';

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import { Database } from './sqlite.ts';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isDiskFault, reasonOf } from './disk-reason.ts';

@@ -4,7 +4,8 @@
  * and no code has to decide whether a process id is still alive.
  */
 import { dirname } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from './sqlite.ts';
+import type { SqliteConnection } from './sqlite.ts';
 import { SvcError } from '../engine/error.ts';
 import { withPath } from './disk-reason.ts';
 import { createPrivate, inodeOf, makePrivateDir } from './private-file.ts';
@@ -98,7 +99,7 @@ export async function underLock<T>(
 }
 
 interface OpenFile {
-  readonly database: Database.Database;
+  readonly database: SqliteConnection;
   readonly inode: bigint | undefined;
 }
 

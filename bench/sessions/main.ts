@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from '../../stages/sqlite.ts';
 import { readProgramOptions, refuseOptions } from '../../fixtures/program-options.ts';
 import { createRandom, randomInt } from '../../fixtures/random.ts';
 import type { Random } from '../../fixtures/random.ts';

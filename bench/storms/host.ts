@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from '../../stages/sqlite.ts';
 import { createRandom, randomInt } from '../../fixtures/random.ts';
 import { MESSAGE, exchange, json, openSocket } from '../../fixtures/server/exchange.ts';
 import { pause } from '../../fixtures/wait.ts';

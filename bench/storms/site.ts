@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from '../../stages/sqlite.ts';
 import { entry } from '../../fixtures/cli/run.ts';
 import { startUpstreamProcess } from '../channel.ts';
 import type { Started } from '../channel.ts';

@@ -6,7 +6,7 @@ import * as fs from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import Database from 'better-sqlite3';
+import { Database } from '../../stages/sqlite.ts';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { listIn, objectIn } from '../../fixtures/cli/effects/effect.ts';

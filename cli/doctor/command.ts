@@ -90,7 +90,7 @@ class Doctor extends JsonCommand {
       findingsOrFault('Fleet', () => kept.checkFleet(examined)),
       findingsOrFault('Proxy keys', () => kept.checkProxyKeys(examined)),
       findingsOrFault('Rules', () => kept.checkRules(examined)),
-      machine.checkSqlite(),
+      machine.checkSqlite(examined),
       findingsOrFault('Redis', () => redis.checkRedis(examined)),
     ]);
     return [

@@ -6,6 +6,8 @@ import { endOfLifeNote } from '../process/facts.ts';
 import { fault, ok, remark, warning } from './finding.ts';
 import type { Examined, Found } from './finding.ts';
 
+/** From here on, release 12 of better-sqlite3 aborts the process now and then. */
+const ABORTS_FROM: Readonly<Record<number, readonly number[]>> = { 24: [24, 19], 26: [26, 7] };
 /** Earlier versions can damage a database in WAL mode when two connections checkpoint at once. */
 const MIN_SQLITE = [3, 51, 3];
 const MIN_NODE = [20, 18, 1];
@@ -26,12 +28,18 @@ export function checkNode({ context }: Examined): Found {
   return old === undefined ? ok('Node', nodeVersion) : remark('Node', `${nodeVersion}: ${old}`);
 }
 
-export async function checkSqlite(): Promise<Found> {
+export async function checkSqlite({ context }: Examined): Promise<Found> {
   try {
-    const { default: Database } = await import('better-sqlite3');
+    const { Database, release } = await import('../../stages/sqlite.ts');
     const database = new Database(':memory:');
     const version = String(database.prepare('select sqlite_version()').pluck().get());
     database.close();
+    if (release === 12 && mayAbort(context.nodeVersion))
+      return warning(
+        'SQLite',
+        `release 12 of better-sqlite3 makes Node ${context.nodeVersion} abort now and then`,
+        'Install svc again with its optional packages, or use Node 22.',
+      );
     if (!isOlder(version, MIN_SQLITE)) return ok('SQLite', version);
     return warning(
       'SQLite',
@@ -76,6 +84,11 @@ export function checkProxyVariables({ context }: Examined): Found {
     `${set.join(', ')} set: clients may send requests for svc to that proxy`,
     'Add 127.0.0.1 to NO_PROXY in the shell that starts the clients; `svc run` does so itself.',
   );
+}
+
+function mayAbort(nodeVersion: string): boolean {
+  const from = ABORTS_FROM[Number.parseInt(nodeVersion, 10)];
+  return from !== undefined && !isOlder(nodeVersion, from);
 }
 
 function isOlder(version: string, min: readonly number[]): boolean {

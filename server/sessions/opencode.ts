@@ -6,7 +6,8 @@
 import { constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from '../../stages/sqlite.ts';
+import type { SqliteConnection } from '../../stages/sqlite.ts';
 import { countOf, isObject, parseJson, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { emptyUsage, totalInputTokens } from '../../stages/model/usage.ts';
@@ -52,7 +53,7 @@ interface Draft {
   readonly requests: SessionRequest[];
 }
 
-function readOne(database: Database.Database, session: string): readonly Conversation[] {
+function readOne(database: SqliteConnection, session: string): readonly Conversation[] {
   const messages = database
     .prepare<[string], Row>('SELECT id, data FROM message WHERE session_id = ? ORDER BY id')
     .all(session);

@@ -3,7 +3,7 @@
  * deleted.
  */
 import * as fs from 'node:fs';
-import Database from 'better-sqlite3';
+import { Database } from '../sqlite.ts';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { folderForEach, rowOf } from '../../fixtures/ledger/temp-ledger.ts';

@@ -3,7 +3,7 @@
  * current one.
  */
 import { createHash } from 'node:crypto';
-import Database from 'better-sqlite3';
+import { Database } from '../sqlite.ts';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { folderForEach, rowOf } from '../../fixtures/ledger/temp-ledger.ts';

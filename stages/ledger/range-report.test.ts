@@ -1,5 +1,5 @@
 /** A range report compared with a recount of its rows, and how much of the file it reads. */
-import Database from 'better-sqlite3';
+import { Database } from '../sqlite.ts';
 import * as fc from 'fast-check';
 import { createQueryId } from 'kysely';
 import type { RootOperationNode } from 'kysely';

@@ -1,6 +1,6 @@
 /** Reports that share a memory equal reports without one, whatever happens to the ledger between. */
 import { rmSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import { Database } from '../../sqlite.ts';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -3,7 +3,8 @@
  * need its 260 modules.
  */
 import { existsSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import { Database } from '../../sqlite.ts';
+import type { SqliteConnection } from '../../sqlite.ts';
 import type { SqliteDatabase } from 'kysely';
 import { SvcError } from '../../../engine/index.ts';
 import { APPLICATION_ID } from '../tables.ts';
@@ -32,7 +33,7 @@ export function openReadOnly(file: string, cures = OWN_CURES): SqliteDatabase {
   }
 }
 
-function connect(file: string): Database.Database {
+function connect(file: string): SqliteConnection {
   if (!existsSync(file)) {
     throw new SvcError('not_found', `There is no ledger at ${file}`, {
       cure: 'It is created when the proxy starts: svc serve',
@@ -53,7 +54,7 @@ function connect(file: string): Database.Database {
   }
 }
 
-function checkReadable(database: Database.Database, file: string, cures: VersionCures): void {
+function checkReadable(database: SqliteConnection, file: string, cures: VersionCures): void {
   let version: unknown;
   let owner: unknown;
   try {

@@ -9,7 +9,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Database from 'better-sqlite3';
+import { Database } from '../../sqlite.ts';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { until } from '../../../fixtures/cli/live.ts';

@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3';
+import { Database } from '../../sqlite.ts';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { migrations } from '../migrations.ts';

@@ -2,7 +2,7 @@
  * The statements that store rows. More than half of a row's columns are usually NULL, and a column
  * that is left out costs little: 50 rows with 26 values of 58 take 7.7 instead of 9.4 µs each.
  */
-import type Database from 'better-sqlite3';
+import type { SqliteConnection, SqliteStatement } from '../../sqlite.ts';
 import { CELLS, ledgerColumns } from '../tables.ts';
 import type { Cell } from '../tables.ts';
 
@@ -16,12 +16,12 @@ interface Shape {
   /** One for each column of the table. */
   readonly hasValue: readonly boolean[];
   readonly columns: readonly number[];
-  readonly one: Database.Statement;
-  readonly several: Database.Statement;
+  readonly one: SqliteStatement;
+  readonly several: SqliteStatement;
 }
 
 /** Returns a function that stores a flat batch of rows; rows that exist are left alone. */
-export function rowInserts(db: Database.Database): (cells: readonly Cell[]) => void {
+export function rowInserts(db: SqliteConnection): (cells: readonly Cell[]) => void {
   const shapes = new Map<string, Shape>();
   const whole = toShape(ledgerColumns.map(() => true));
 

@@ -2,7 +2,8 @@
  * The ledger's SQLite file, opened for writing: the only code that changes it. Runs inside the
  * writer thread, where blocking on the disk is harmless.
  */
-import Database from 'better-sqlite3';
+import { Database } from '../../sqlite.ts';
+import type { SqliteConnection } from '../../sqlite.ts';
 import { freePath } from '../../move-aside.ts';
 import { createPrivate, inodeOf } from '../../private-file.ts';
 import { ADD_TO_HOURS, NOTE_SUMMED, SUMMED_UPTO } from '../hours.ts';
@@ -98,7 +99,7 @@ export function isBusy(error: unknown): boolean {
   return error instanceof LedgerLocked || codeOf(error).startsWith('SQLITE_BUSY');
 }
 
-function toStore(db: Database.Database, file: string, inode: bigint | undefined): FileStore {
+function toStore(db: SqliteConnection, file: string, inode: bigint | undefined): FileStore {
   const width = ledgerColumns.length;
   const insertRows = rowInserts(db);
   const summedUpto = db.prepare(SUMMED_UPTO).pluck();
@@ -156,7 +157,7 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
  * values, and the sums of all later batches fail with them. Sums are only made of rows that were
  * checked, so their constraints cannot fail in a sound file.
  */
-function damageBehind(error: unknown, db: Database.Database): Error | undefined {
+function damageBehind(error: unknown, db: SqliteConnection): Error | undefined {
   const [, table] = /constraint failed: (\w+)\./.exec((error as Error).message) ?? [];
   if (table === undefined || table === 'requests') return undefined;
   const finding = String(db.pragma('quick_check(1)', { simple: true }));
@@ -164,7 +165,7 @@ function damageBehind(error: unknown, db: Database.Database): Error | undefined 
   return new Database.SqliteError(finding.replaceAll('\n', ' '), 'SQLITE_CORRUPT');
 }
 
-function migrate(db: Database.Database, setup: WriterSetup, nowMs: number): void {
+function migrate(db: SqliteConnection, setup: WriterSetup, nowMs: number): void {
   const foundVersion = checkVersion(db, setup.file, setup.migrations);
   if (foundVersion === setup.migrations.length) return;
   if (foundVersion > 0) {
@@ -186,7 +187,7 @@ function migrate(db: Database.Database, setup: WriterSetup, nowMs: number): void
  * or a foreign file.
  */
 function checkVersion(
-  db: Database.Database,
+  db: SqliteConnection,
   file: string,
   migrations: readonly Migration[],
 ): number {
@@ -205,7 +206,7 @@ function checkVersion(
   return version;
 }
 
-function assertSafeSqlite(db: Database.Database): void {
+function assertSafeSqlite(db: SqliteConnection): void {
   const version = String(db.prepare('SELECT sqlite_version()').pluck().get());
   const parts = version.split('.').map(Number);
   for (const [place, oldest] of OLDEST_SAFE_SQLITE.entries()) {

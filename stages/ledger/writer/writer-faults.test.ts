@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from '../../sqlite.ts';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { until } from '../../../fixtures/wait.ts';

@@ -7,7 +7,8 @@
  * "wing" three times is indexed under `wing!3`, and one range of the vocabulary gives all
  * blocks with their counts, several times faster than a MATCH with `bm25()`.
  */
-import Database from 'better-sqlite3';
+import { Database } from '../../sqlite.ts';
+import type { SqliteConnection } from '../../sqlite.ts';
 import { LRUCache } from 'lru-cache';
 import { createPrivate, inodeOf } from '../../private-file.ts';
 import { SAFE, type BlockInfo, type StoredBlock } from '../block.ts';
@@ -52,7 +53,7 @@ export function openSqliteIndex(path: string): BlockIndex {
 
 class SqliteIndex implements BlockIndex, Corpus {
   readonly isLost: () => boolean;
-  readonly #database: Database.Database;
+  readonly #database: SqliteConnection;
   readonly #statements: Statements;
   readonly #cache = new LRUCache<string, Uint32Array>({
     maxSize: CACHED_POSTINGS,
@@ -67,7 +68,7 @@ class SqliteIndex implements BlockIndex, Corpus {
   #offset = NO_POSITION.offset;
   #uncommitted = 0;
 
-  constructor(database: Database.Database, isLost: () => boolean) {
+  constructor(database: SqliteConnection, isLost: () => boolean) {
     this.#database = database;
     this.isLost = isLost;
     this.#statements = prepareStatements(database);

@@ -1,6 +1,6 @@
 /** Removes the database, so that its data on forgotten files is gone too. */
 import { existsSync, rmSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import { Database } from '../../sqlite.ts';
 import { underLock } from '../../lock.ts';
 import type { Layout } from '../log/layout.ts';
 import { isFile } from '../log/owner.ts';

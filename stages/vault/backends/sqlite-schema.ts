@@ -1,5 +1,5 @@
 /** The tables of the `sqlite` backend, and the statements over them. */
-import type Database from 'better-sqlite3';
+import type { SqliteConnection, SqliteStatement } from '../../sqlite.ts';
 
 const SCHEMA = `
   CREATE TABLE position (one INTEGER PRIMARY KEY CHECK (one = 1), log_id TEXT, offset INTEGER);
@@ -29,7 +29,7 @@ const OWN_TABLE = /^(position|sources|blocks|owed|vocabulary|terms(_\w+)?|sqlite
 const FTS5_TABLE = 'terms_config';
 
 /** Returns true when another program has tables in it. */
-export function isForeign(database: Database.Database): boolean {
+export function isForeign(database: SqliteConnection): boolean {
   const select = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck();
   const names = select.all() as string[];
   if (names.some((name) => !OWN_TABLE.test(name))) return true;
@@ -37,7 +37,7 @@ export function isForeign(database: Database.Database): boolean {
 }
 
 /** Sets a database up, and creates its tables unless it has those of this version. */
-export function prepareDatabase(database: Database.Database): void {
+export function prepareDatabase(database: SqliteConnection): void {
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = NORMAL');
   database.transaction(() => {
@@ -48,7 +48,7 @@ export function prepareDatabase(database: Database.Database): void {
   })();
 }
 
-function clearSchema(database: Database.Database): void {
+function clearSchema(database: SqliteConnection): void {
   for (const table of ['vocabulary', 'terms', 'blocks', 'sources', 'position', 'owed']) {
     database.exec(`DROP TABLE IF EXISTS ${table}`);
   }
@@ -84,10 +84,10 @@ const QUERIES = {
     WHERE term BETWEEN ? AND ?`,
 };
 
-export type Statements = Readonly<Record<keyof typeof QUERIES, Database.Statement>>;
+export type Statements = Readonly<Record<keyof typeof QUERIES, SqliteStatement>>;
 
 /** Compiles the statements; the tables must be there. */
-export function prepareStatements(database: Database.Database): Statements {
+export function prepareStatements(database: SqliteConnection): Statements {
   const prepared = Object.entries(QUERIES).map(([name, sql]) => [name, database.prepare(sql)]);
   return Object.fromEntries(prepared) as Statements;
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from '../../sqlite.ts';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { forgetFolder } from './forget.ts';

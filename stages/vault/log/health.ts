@@ -1,7 +1,7 @@
 /** Checks an index from outside, byte by byte, and rebuilds it. */
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from '../../sqlite.ts';
 import { toSvcError } from '../../../engine/error.ts';
 import { makePrivateDir } from '../../private-file.ts';
 import { openLock } from '../../lock.ts';

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from '../../sqlite.ts';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isSvcError } from '../../../engine/error.ts';
