@@ -50,8 +50,9 @@ test('a failover logs one line when it begins and one when it ends, and /health 
     await ask(t, 3);
     stop();
     t.recover();
-    assert.is((await health(t)).status, 'ok');
+    assert.is((await health(t)).status, 'degraded', 'until a request succeeds');
     await ask(t, 2);
+    assert.is((await health(t)).status, 'ok');
     const [began, ended, ...more] = await failovers(t);
     assert.equal(more, []);
     assert.equal(
