@@ -17,7 +17,7 @@ test('the test that `new` writes passes, and fails once the plugin is broken', a
   assert.match(made.stdout, /svc plugin test word-count\/word-count\.mjs/);
   const passed = await start(place, ['plugin', 'test', 'word-count']).ended;
   assert.is(passed.code, 0, passed.stdout);
-  assert.match(passed.stdout, /# pass 1/);
+  assert.match(passed.stdout, /^. pass 1$/m);
   const source = readFileSync(module, 'utf8');
   writeFileSync(module, source.replace('ctx.state.words =', 'ctx.state.words = 1 +'));
   const failed = await start(place, ['plugin', 'test', 'word-count/word-count.mjs']).ended;

@@ -63,7 +63,7 @@ test('frames of one event loop turn are written at once, with the head and the e
 });
 
 test('a slow client holds a stream back until it has read what was written', async () => {
-  const piece = chunk(`data: ${'x'.repeat(40_000)}\n\n`);
+  const piece = chunk(`data: ${'x'.repeat(400_000)}\n\n`);
   const held: boolean[] = [];
   await served((sink, response) => {
     void sink.write(headOf(response.req.method));
