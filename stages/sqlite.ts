@@ -19,13 +19,11 @@ const newer = loadNewer();
 /** Which release is loaded. */
 export const release = newer === undefined ? 12 : 13;
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own types
 export const Database: Driver = newer ?? (load('better-sqlite3') as Driver);
 
 function loadNewer(): Driver | undefined {
   if (Number(process.versions.napi) < NODE_API) return undefined;
   try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the same interface
     const driver = load('better-sqlite3-13') as Driver;
     new driver(':memory:').close();
     return driver;

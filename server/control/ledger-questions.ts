@@ -37,9 +37,5 @@ async function open(db: string) {
     import('../../stages/ledger/queries.ts'),
     import('../../stages/ledger/range/range-memory.ts'),
   ]);
-  return {
-    reader: await openServerReader(db),
-    queries,
-    memory: new RangeMemory(),
-  };
+  return { reader: await openServerReader(db), queries, memory: new RangeMemory() };
 }
